@@ -1,0 +1,1 @@
+"""Benchmarks: `make bench` prints one table of ratios, each measured in one run."""

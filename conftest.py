@@ -1,0 +1,3 @@
+"""The suite of Hustings itself. The fixtures come from its own plugin (harness.pytest_plugin)."""
+
+pytest_plugins = ["pytester"]

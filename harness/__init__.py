@@ -1,0 +1,1 @@
+"""Doing it: processes, relay, faults, engines, command line, pytest plugin."""

@@ -1,0 +1,364 @@
+"""The command line: results on stdout, narration and progress on stderr.
+
+    hustings run NAME|FILE...   run scenarios, judge, report
+    hustings check RUN          judge a stored run again
+    hustings report RUN         print its report
+    hustings networks           a protocol on every small network
+    hustings messages           messages counted, beside what S97 claims
+    hustings list               scenarios, protocols, properties
+
+Exit codes: 0 as expected, 1 violated, 2 usage, 3 inconclusive, 4 harness fault,
+130 interrupted. rich, loguru and the engines are imported where they are used, so that --help
+and a wrong name answer at once.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from harness.execute import Outcome
+    from traces.run import RunDir
+    from traces.verdicts import Verdict
+
+USAGE, HARNESS_FAULT, INTERRUPTED = 2, 4, 130
+
+
+class UsageError(Exception):
+    """What the user typed cannot be done; the message says why and what to type."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Do what the command line says; return the exit code."""
+    args = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return int(args.command(args))
+    except UsageError as error:
+        return _fail(str(error), USAGE)
+    except KeyboardInterrupt as stop:
+        where = getattr(stop, "__notes__", [])
+        return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _fail(words: str, code: int) -> int:
+    print(f"hustings: {words}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hustings",
+        description="Fault injection for leader election: real processes, one trace, a verdict.",
+        epilog="exit codes: 0 as expected, 1 violated, 2 usage, 3 inconclusive, "
+        "4 harness fault, 130 interrupted",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="run scenarios, judge, report")
+    run.add_argument("names", nargs="+", metavar="NAME|FILE", help="a scenario, FILE or FILE::NAME")
+    run.add_argument("--engine", choices=("real", "virtual"), default="real")
+    run.add_argument("--seed", type=int, default=1, help="of chance: losses, jitter, targets")
+    run.add_argument("--nodes", type=_up_to(200), help="how many nodes (default: the scenario's)")
+    run.add_argument("--protocol", metavar="MODULE:CLASS", help="instead of the scenario's")
+    run.add_argument("--schedule", type=Path, metavar="FILE", help="drive the run from this file")
+    run.add_argument("--json", action="store_true", help="results as JSON")
+    run.add_argument("--keep", action="store_true", help="keep each process's files (parts/)")
+    run.set_defaults(command=_run)
+    check = commands.add_parser("check", help="judge a stored run again")
+    report = commands.add_parser("report", help="print the report of a stored run")
+    for command, function in ((check, _check), (report, _report)):
+        command.add_argument("run", type=Path, metavar="RUN", help="runs/<scenario>-<n>")
+        command.set_defaults(command=function)
+    report.add_argument("--dot", action="store_true", help="only its vote graph, for Graphviz")
+    check.add_argument("--json", action="store_true", help="verdicts as JSON")
+    check.add_argument("--budget", type=_up_to(10**12), default=0, metavar="STEPS",
+                       help="for the minimum clique cover (S00-4'b)")  # fmt: skip
+    _add_networks(commands.add_parser("networks", help="a protocol on every small network"))
+    _add_messages(commands.add_parser("messages", help="messages counted, beside S97's claims"))
+    lister = commands.add_parser("list", help="scenarios, protocols, properties")
+    lister.add_argument("--json", action="store_true")
+    lister.set_defaults(command=_list)
+    return parser
+
+
+def _add_networks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--nodes", type=_up_to(6), default=6, help="the most nodes (default 6)")
+    parser.add_argument("--priorities", type=_up_to(720), default=6, help="assignments for each")
+    parser.add_argument("--seeds", type=_up_to(1000), default=2, help="seeds for each")
+    parser.add_argument("--engine", choices=("virtual", "real"), default="virtual")
+    parser.add_argument("--sample", type=_up_to(10**6), help="only so many (real: 20)")
+    parser.add_argument("--protocol", metavar="MODULE:CLASS", default="nodes.invitation:Invitation")
+    parser.add_argument("--json", action="store_true", help="results as JSON")
+    parser.set_defaults(command=_networks)
+
+
+def _add_messages(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--most", type=_up_to(100), help="the most nodes (default 40, real 15)")
+    parser.add_argument("--seeds", type=_up_to(1000), help="runs for each N (default 10, real 1)")
+    parser.add_argument("--engine", choices=("virtual", "real"), default="virtual")
+    parser.add_argument("--json", action="store_true", help="results as JSON")
+    parser.set_defaults(command=_messages)
+
+
+def _up_to(most: int) -> Callable[[str], int]:
+    """A whole number from 1 to this."""
+
+    def number(text: str) -> int:
+        if not text.isdigit() or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {most:,}")
+        return int(text)
+
+    return number
+
+
+# --- run ------------------------------------------------------------------------------------
+
+
+def _run(args: argparse.Namespace) -> int:
+    from harness.catalog import UnknownName, find
+    from harness.schedule import ScheduleError, read_schedule
+
+    try:
+        scenarios = [scenario for name in args.names for scenario in find(name)]
+        schedule = read_schedule(args.schedule) if args.schedule else None
+    except (UnknownName, ScheduleError) as error:
+        raise UsageError(str(error)) from None
+    if schedule and not args.nodes:
+        args.nodes = schedule.nodes
+    if args.protocol:
+        scenarios = [_with_protocol(scenario, args.protocol) for scenario in scenarios]
+    codes, results = [], []
+    for scenario in scenarios:
+        code, outcome = _one(scenario, schedule, args)
+        codes.append(code)
+        if outcome:
+            results.append(outcome)
+            if not args.json:
+                _print_report(outcome.run, outcome.verdicts)
+    if args.json:
+        _print_json([_as_json(outcome) for outcome in results])
+    elif len(scenarios) > 1:
+        _print_summary([scenario.name for scenario in scenarios], codes)
+    return max(codes, key=(0, 3, 1, 2, 4).index)
+
+
+def _with_protocol(scenario: Any, protocol: str) -> Any:
+    """The scenario with this protocol in place of its own; what both claim is expected of it."""
+    from dataclasses import replace
+
+    from harness.scenario import claims_of, expected_of
+
+    claims = claims_of(_known(protocol))
+    kept = {name: result for name, result in scenario.expect.items() if name in claims}
+    again = f"{scenario.again or f'hustings run {scenario.name}'} --protocol {protocol}"
+    return replace(
+        scenario, protocol=protocol, expect={**expected_of(protocol), **kept}, again=again
+    )
+
+
+def _known(protocol: str) -> str:
+    from harness.catalog import UnknownName, protocol_named
+
+    try:
+        return protocol_named(protocol)
+    except UnknownName as error:
+        raise UsageError(str(error)) from None
+
+
+def _networks(args: argparse.Namespace) -> int:
+    args.protocol = _known(args.protocol)
+    return _whole(args, "networks")
+
+
+def _messages(args: argparse.Namespace) -> int:
+    return _whole(args, "messages")
+
+
+def _whole(args: argparse.Namespace, name: str) -> int:
+    """A command of many runs, in a module of its own."""
+    from harness.execute import ENGINE_FAULTS
+    from harness.schedule import ScheduleError
+
+    try:
+        return int(import_module(f"harness.{name}_command").command(args))
+    except ScheduleError as error:
+        raise UsageError(str(error)) from None
+    except ENGINE_FAULTS as error:
+        return _fail(f"{name}: {_with_notes(error)}", HARNESS_FAULT)
+
+
+def _print_summary(names: list[str], codes: list[int]) -> None:
+    words = {0: "as expected", 1: "VIOLATED", 2: "refused", 3: "inconclusive", 4: "harness fault"}
+    print()
+    for name, code in zip(names, codes, strict=True):
+        print(f"{words[code]:13}  {name}")
+
+
+def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "Outcome | None"]:
+    from harness.execute import ENGINE_FAULTS, execute
+    from harness.progress import Progress
+    from harness.schedule import ScheduleError
+
+    with Progress(scenario.name) as progress:
+        try:
+            outcome = execute(
+                scenario,
+                engine=args.engine,
+                seed=args.seed,
+                nodes=args.nodes,
+                schedule=schedule,
+                keep=args.keep,
+                watch=progress.show,
+            )
+        except ScheduleError as error:
+            return _fail(f"{scenario.name}: {error}", USAGE), None
+        except ENGINE_FAULTS as error:
+            return _fail(f"{scenario.name}: {_with_notes(error)}", HARNESS_FAULT), None
+        except Exception as error:  # a bug, in the scenario, the protocol or here: never a verdict
+            traceback.print_exc()
+            words = f"{type(error).__name__}: {_with_notes(error)}"
+            return _fail(f"{scenario.name}: {words}", HARNESS_FAULT), None
+    return outcome.code, outcome
+
+
+def _with_notes(error: BaseException) -> str:
+    return "; ".join([str(error), *getattr(error, "__notes__", [])])
+
+
+def _as_json(outcome: "Outcome") -> dict[str, Any]:
+    return {
+        "scenario": outcome.info.scenario,
+        "engine": outcome.info.engine,
+        "seed": outcome.info.seed,
+        "nodes": outcome.info.nodes,
+        "run": str(outcome.run.path),
+        "attempts": [str(path) for path in outcome.attempts],
+        "code": outcome.code,
+        "surprises": outcome.surprises,
+        "gave_up": outcome.info.gave_up,
+        "verdicts": outcome.verdicts,
+    }
+
+
+def _print_json(value: Any) -> None:
+    import msgspec
+
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+
+
+def _print_report(run: "RunDir", verdicts: "list[Verdict]") -> None:
+    from rich.console import Console
+
+    with suppress(SystemExit):  # how rich says that the reader has left; the verdict stands
+        import_module("reports.terminal").render(run, verdicts, Console())
+
+
+# --- check and report -----------------------------------------------------------------------
+
+
+def _stored(path: Path) -> "RunDir":
+    from traces.run import RunDir
+
+    run = RunDir(path)
+    if not run.info.is_file():
+        near = sorted(p.name for p in path.parent.glob("*") if (p / "run.json").is_file())
+        hint = f"there are {', '.join(near[-5:])}" if near else "`hustings run NAME` makes one"
+        raise UsageError(f"{path} is no run; {hint}")
+    return run
+
+
+def _judge(path: Path, budget: int = 0) -> "tuple[RunDir, list[Verdict]]":
+    import msgspec
+
+    from traces.judge import judge_run
+
+    run = _stored(path)
+    try:
+        return run, judge_run(run, budget)
+    except (msgspec.MsgspecError, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+
+
+def _check(args: argparse.Namespace) -> int:
+    from harness.execute import code
+
+    run, verdicts = _judge(args.run, args.budget)
+    if args.json:
+        _print_json(verdicts)
+    else:
+        for verdict in verdicts:
+            print(f"{verdict.id:10} {verdict.result:9} {verdict.because}")
+    return code(verdicts, run.read_info())
+
+
+def _report(args: argparse.Namespace) -> int:
+    from harness.execute import code
+
+    run, verdicts = _judge(args.run)
+    if args.dot:
+        print(_dot(run, verdicts), end="")
+    else:
+        _print_report(run, verdicts)
+    return code(verdicts, run.read_info())
+
+
+def _dot(run: "RunDir", verdicts: "list[Verdict]") -> str:
+    """The vote graph, of a run that has one and a trace that can be trusted."""
+    from traces.lives import History
+    from traces.merge import read_trace
+    from traces.vote_record import VoteRecord
+
+    info = run.read_info()
+    if "BGS86-MAJ" not in info.properties:
+        raise UsageError(f"{run.path} has no vote graph: its nodes have no votes")
+    if any("problems" in verdict.examined for verdict in verdicts):
+        raise UsageError(f"{run.path} has no vote graph: {verdicts[0].because}")
+    record = VoteRecord(History(read_trace(run.trace), info.nodes), "BGS86-T221" in info.properties)
+    drawn: str = import_module("reports.vote_graph").dot(record)
+    return drawn
+
+
+# --- list -----------------------------------------------------------------------------------
+
+
+def _list(args: argparse.Namespace) -> int:
+    from harness.catalog import built_in, protocols
+    from traces.judge import PROPERTIES
+
+    found = {
+        "scenarios": {name: s.claim for name, s in built_in().items()},
+        "protocols": {name: _first_line(p.__doc__) for name, p in protocols().items()},
+        "properties": {name: str(claim) for name, claim in PROPERTIES.items()},
+    }
+    if args.json:
+        _print_json(found)
+        return 0
+    from rich.console import Console
+    from rich.table import Table
+
+    for title, rows in found.items():
+        table = Table(title=title, title_justify="left", box=None, show_header=False)
+        table.add_column(no_wrap=True, style="bold")
+        table.add_column()
+        for name, line in rows.items():
+            table.add_row(name, line)
+        Console().print(table)
+    return 0
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().splitlines()[0] if text else ""

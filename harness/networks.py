@@ -1,0 +1,146 @@
+"""Every small network: a protocol on all graphs of a few nodes, and what becomes of its claims.
+
+A network is a graph up to isomorphism, an assignment of priorities to its vertices, a seed, and
+whether the nodes begin alone or as one group that the cuts then take apart. The graph stays for
+longer than the bound of Assertion 4' (S00); then everything is mended. Rules:
+
+- There are 208 graphs of 1 to 6 nodes up to isomorphism. One of each class is taken; another
+  member of the class is the same graph with other priorities, and some of those are taken too.
+- On the virtual engine nothing is written. What is not as it must be is run again, recorded.
+
+Limits: 6 nodes; from 7 on there are 1,044 graphs and more, and 5,040 assignments for each.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from random import Random
+
+from harness.execute import simulate
+from harness.rules import Link
+from harness.run import Run
+from harness.scenario import INVITATION, Scenario
+from harness.workers import spread
+from traces.verdicts import Verdict
+
+MOST = 6
+LONGER = 1.05  # than the bound
+SHORT_MS = 1000  # on the wall clock; else the settling itself is what is judged
+
+
+@dataclass(frozen=True)
+class Network:
+    """One case. `edges` have their vertices named by priority; `graph` is the class it is of."""
+
+    nodes: int
+    graph: tuple[Link, ...]
+    edges: tuple[Link, ...]
+    seed: int
+    as_one: bool  # whether the nodes are one group before the cuts
+
+    @property
+    def words(self) -> str:
+        """`3 nodes, 1-2 2-3, seed 1, as one group`."""
+        edges = " ".join(f"{a}-{b}" for a, b in self.edges) or "no edge"
+        before = "as one group" if self.as_one else "alone"
+        return f"{self.nodes} nodes, {edges}, seed {self.seed}, {before}"
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of each claim on one network, and how long it took to be settled."""
+
+    network: Network
+    results: dict[str, str]
+    settled_in_ms: int
+    bound_ms: int
+
+
+def graphs(nodes: int) -> list[tuple[Link, ...]]:
+    """One graph of each class of isomorphic ones, those with fewest edges first."""
+    pairs = list(combinations(range(1, nodes + 1), 2))
+    at = {pair: k for k, pair in enumerate(pairs)}
+    moved = [
+        [1 << at[min(p[a - 1], p[b - 1]), max(p[a - 1], p[b - 1])] for a, b in pairs]
+        for p in permutations(range(1, nodes + 1))
+    ]
+    seen = bytearray(1 << len(pairs))
+    found = []
+    for graph in range(1 << len(pairs)):
+        if not seen[graph]:
+            edges = [k for k in range(len(pairs)) if graph >> k & 1]
+            for bits in moved:
+                seen[sum(bits[k] for k in edges)] = 1
+            found.append(tuple(pairs[k] for k in edges))
+    return sorted(found, key=lambda edges: (len(edges), edges))
+
+
+def networks(most: int, priorities: int, seeds: int) -> list[Network]:
+    """All of 1 to `most` nodes, each with so many assignments of priorities and seeds."""
+    return [
+        Network(nodes, graph, edges, seed, as_one)
+        for nodes in range(1, most + 1)
+        for graph in graphs(nodes)
+        for edges in _relabelled(nodes, graph, priorities)
+        for seed in range(1, seeds + 1)
+        for as_one in (False, True)
+    ]
+
+
+def _relabelled(nodes: int, graph: tuple[Link, ...], count: int) -> list[tuple[Link, ...]]:
+    """The graph itself and others like it, all different, at most `count`."""
+    orders = list(permutations(range(1, nodes + 1)))
+    Random(0).shuffle(orders)
+    found = {graph: None}
+    for order in orders:
+        if len(found) >= count:
+            break
+        edges = ((order[a - 1], order[b - 1]) for a, b in graph)
+        found[tuple(sorted((min(e), max(e)) for e in edges))] = None
+    return list(found)
+
+
+def sample(cases: list[Network], count: int) -> list[Network]:
+    """So many of them, spread evenly over small and large, sparse and dense."""
+    count = min(count, len(cases))
+    return [cases[k * len(cases) // count] for k in range(count)]
+
+
+def scenario_of(network: Network, protocol: str = INVITATION) -> Scenario:
+    """The scenario that puts this network under its nodes."""
+    everything = network.nodes * (network.nodes - 1) // 2
+
+    def script(run: Run) -> None:
+        if network.as_one:
+            run.start()
+            run.settled()
+        rule = run.graph(network.edges) if len(network.edges) < everything else 0
+        if not network.as_one:
+            run.start()
+        run.calm()
+        bound_ms = run.info.settles_ms
+        if run.engine.name == "virtual" or bound_ms < SHORT_MS:  # else it would be minutes for all
+            run.elapse(LONGER * bound_ms)
+        if rule:
+            run.mend(rule)
+
+    claim = f"S00-4', S97-ALE2': {network.words}."
+    return Scenario("network", claim, script, network.nodes, protocol)
+
+
+def examine(case: tuple[Network, str]) -> Examined:
+    """One network in virtual time."""
+    network, protocol = case
+    info, verdicts = simulate(scenario_of(network, protocol), network.seed)
+    return examined(network, verdicts, round(info.settles_ms))
+
+
+def examined(network: Network, verdicts: list[Verdict], bound_ms: int) -> Examined:
+    """What the verdicts say of a network."""
+    took = max((verdict.examined.get("settled_in_ms", 0) for verdict in verdicts), default=0)
+    return Examined(network, {v.id: v.result for v in verdicts}, took, bound_ms)
+
+
+def examine_all(cases: list[Network], protocol: str, workers: int) -> Iterator[Examined]:
+    """All of them, in order, on so many cores."""
+    return spread(examine, [(case, protocol) for case in cases], workers)

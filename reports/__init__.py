@@ -1,0 +1,1 @@
+"""What it means: a stored run and its verdicts, for a person to read."""

@@ -1,0 +1,78 @@
+"""Votes in all weathers: increases at many nodes at once, amid cuts, losses and crashes.
+
+What happens is drawn from the seed of the run. A node is armed at a step of its protocol, and
+there it is killed or let go; the pauses are short, so that most of it falls into an increase.
+"""
+
+from random import Random
+
+from harness.run import Run
+from harness.scenario import INCREASING, REASSIGNING, scenario
+
+POINTS = (
+    ("sent", {"kind": "Increase"}),
+    ("sent", {"kind": "Vote"}),
+    ("received", {"kind": "Increase"}),
+    ("received", {"kind": "Vote"}),
+    ("stored", {"cell": "votes"}),
+    ("stored", {"cell": "tried"}),
+)
+VERBS = (
+    "ask", "ask", "ask", "ask", "arm", "kill", "up", "up", "split", "cut", "lose", "delay",
+    "duplicate", "mend",
+)  # fmt: skip
+
+
+def storm(run: Run, requests: tuple[str, ...], steps: int) -> None:
+    """So many things that happen, each at a random instant after the one before."""
+    rng = Random(run.info.seed)
+    run.start()
+    run.ask(1, "Increase", votes=2)  # one there is in any case
+    run.seen("became", node=1, d="2 votes")
+    for _ in range(steps):
+        _happens(run, rng, requests)
+        run.elapse(rng.choice((0.1, 0.4, 1.0, run.info.timing.t_ms)) * rng.random())
+    run.mend()
+    run.elapse(run.info.timing.t_ms)
+
+
+def _happens(run: Run, rng: Random, requests: tuple[str, ...]) -> None:
+    run.live.catch_up()
+    running, down = sorted(run.live.running), sorted(set(run.nodes) - run.live.up)
+    stopped = sorted(run.live.stopped & run.live.up)
+    match rng.choice(VERBS):
+        case "ask" if running:
+            run.ask(rng.choice(running), rng.choice(requests), votes=rng.randint(0, 12))
+        case "arm" if running:
+            event, where = rng.choice(POINTS)
+            run.arm(rng.choice(running), event, **where)
+        case "kill" if stopped or len(running) > 1:
+            run.kill(rng.choice(stopped or running))
+        case "up" if down or stopped:
+            node = rng.choice(down + stopped)
+            run.restart(node) if node in down else run.resume(node)
+        case "split":
+            run.split(rng.sample(run.nodes, rng.randint(1, len(run.nodes) - 1)))
+        case "cut":
+            links = run.links()
+            run.cut(rng.sample(links, rng.randint(1, len(links))))
+        case "lose":
+            run.lose(run.links(), p=rng.random() / 2)
+        case "delay":
+            run.delay(run.links(), ms=rng.random(), jitter_ms=rng.random())
+        case "duplicate":
+            run.duplicate(run.links(), p=rng.random(), after_ms=rng.random())
+        case "mend":
+            run.mend()
+
+
+@scenario(protocol=INCREASING, lateness=False)
+def vote_storm(run: Run) -> None:
+    """BGS86-T211, C211: whatever is lost and whoever dies, of two increments one sees the other."""
+    storm(run, ("Increase",), steps=40)
+
+
+@scenario(protocol=REASSIGNING, lateness=False)
+def reassignment_storm(run: Run) -> None:
+    """BGS86-T221: the same, where votes are given back too."""
+    storm(run, ("Increase", "Increase", "Decrease"), steps=40)

@@ -1,0 +1,1 @@
+"""Wrong Bullies, and what convicts each: the analyzer's own test."""

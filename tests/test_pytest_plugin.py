@@ -1,0 +1,84 @@
+"""A user's own suite: fixtures, markers, and what a failed test shows, also under xdist."""
+
+import pytest
+
+GOOD = """
+import pytest
+
+@pytest.mark.cluster(nodes=3)
+def test_the_successor_takes_over(cluster):
+    cluster.start()
+    cluster.settled()
+    cluster.kill("coordinator")
+    cluster.settled()
+    assert cluster.judge()["GM82-1a"] == "holds"
+
+@pytest.mark.cluster(nodes=3, engine="virtual")
+def test_in_virtual_time(cluster):
+    cluster.start()
+    cluster.settled()
+
+@pytest.mark.parametrize("engine", ["virtual", "real"])
+def test_a_scenario(run, engine):
+    assert run("coordinator-crash", engine=engine).as_expected
+"""
+BAD = '''
+import pytest
+from harness.scenario import scenario
+from nodes.bully import Bully
+
+class Rude(Bully):
+    def recovery(self):
+        self.become(s="Down")
+        self.become(s="Normal", c=self.i, d=str(self.i))
+        yield from ()
+
+@scenario(nodes=2, protocol="test_bad:Rude")
+def rude(run):
+    """GM82-1: each for itself."""
+    run.start()
+
+def test_a_rude_scenario(run):
+    assert run(rude, engine="virtual").as_expected
+
+@pytest.mark.cluster(nodes=2, engine="virtual", protocol="test_bad:Rude")
+def test_a_rude_cluster_that_nobody_judged(cluster):
+    cluster.start()
+
+@pytest.mark.cluster(nodes=2)
+def test_a_cluster_whose_test_fails(cluster):
+    cluster.start()
+    assert cluster.live.coordinator() == 99
+
+def test_a_wrong_name(run):
+    run("coordinater-crash")
+'''
+
+
+@pytest.mark.parametrize("xdist", [[], ["-n", "2"]], ids=["alone", "xdist"])
+def test_a_suite_of_ones_own_passes(pytester: pytest.Pytester, xdist: list[str]) -> None:
+    pytester.makepyfile(test_good=GOOD)
+    result = pytester.runpytest_subprocess("--strict-markers", *xdist)
+    result.assert_outcomes(passed=4)
+
+
+@pytest.mark.parametrize("xdist", [[], ["-n", "2"]], ids=["alone", "xdist"])
+def test_a_failed_test_shows_the_report_and_the_path_of_its_run(
+    pytester: pytest.Pytester, xdist: list[str]
+) -> None:
+    pytester.makepyfile(test_bad=BAD)
+    result = pytester.runpytest_subprocess(*xdist)
+    # A cluster that is not as expected when the test is over is an error of its teardown.
+    result.assert_outcomes(failed=3, passed=1, errors=1)
+    words = result.stdout.str()
+    assert words.count("GM82-1a violated") >= 2
+    assert "runs/rude-1" in words
+    assert "not as expected: GM82-1a: expected holds, got violated" in words
+    assert "did you mean coordinator-crash" in words
+    assert "test_a_cluster_whose_test_fails-1" in words
+
+
+def test_the_markers_and_fixtures_are_listed(pytester: pytest.Pytester) -> None:
+    assert "cluster(nodes=5" in pytester.runpytest_subprocess("--markers").stdout.str()
+    fixtures = pytester.runpytest_subprocess("--fixtures").stdout.str()
+    assert "A cluster of its own for this test" in fixtures

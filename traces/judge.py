@@ -1,0 +1,79 @@
+"""The judge: one verdict for every property of a run, from the stored run alone.
+
+Rules: an invalid trace makes every verdict `unknown`. A run that was cut short is judged as far
+as it goes, and says so. How each verdict is found is in traces.rulings.
+
+Limits: the same trace gives the same verdicts; nothing else is looked at but run.json.
+"""
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from traces.events import AnyEvent
+from traces.merge import merge_run, read_trace, write_whole
+from traces.properties import PROPERTIES
+from traces.rulings import Case, rule
+from traces.run import RunDir, RunInfo
+from traces.validity import problems_of
+from traces.verdicts import SHOWN, Evidence, InvalidTrace, Verdict, encode
+
+__all__ = ["PROPERTIES", "judge", "judge_run", "unknown"]
+
+
+def judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
+    """The verdicts on a merged trace, one for each property claimed of its protocol."""
+    with uncollected():
+        return _judge(events, info)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A million events are no garbage, and looking for some among them doubles the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
+    problems = problems_of(events, info.nodes)
+    if problems:
+        return unknown(problems, info)
+    case = Case(events, info)
+    found = {verdict.id: verdict for verdict in rule(case)}
+    verdicts = [found[name] for name in info.properties]
+    if not case.history.closed:
+        for verdict in verdicts:
+            verdict.because += "; the run was cut short, and is judged as far as it goes"
+    return verdicts
+
+
+def judge_run(rundir: RunDir, budget: int = 0) -> list[Verdict]:
+    """Judge a stored run, merging its parts if need be, and store the verdicts with it."""
+    info = rundir.read_info()
+    info.budget = budget or info.budget
+    try:
+        if not rundir.trace.exists():
+            merge_run(rundir)
+        with uncollected():
+            verdicts = judge(read_trace(rundir.trace), info)
+    except InvalidTrace as invalid:
+        verdicts = unknown(invalid.problems, info)
+    write_whole(rundir.verdicts, encode(verdicts))
+    return verdicts
+
+
+def unknown(problems: list[str], info: RunInfo) -> list[Verdict]:
+    """An invalid trace: nothing is said about the protocol."""
+    shown = "; ".join(problems[:3]) + (" ..." if len(problems) > 3 else "")
+    because = f"the trace is invalid: {shown}"
+    evidence = [Evidence(0, 0.0, problem, result="unknown") for problem in problems[:SHOWN]]
+    return [
+        Verdict(name, PROPERTIES[name], "unknown", {"problems": len(problems)}, because,
+                evidence, len(problems))
+        for name in info.properties
+    ]  # fmt: skip
