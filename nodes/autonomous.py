@@ -20,14 +20,15 @@ Scenario Two: AutonomousTwo runs all but group consensus, which is nodes.consens
 Limits: a node that does not answer in time is excluded, though it may be up. Under catching up the
 votes taken on for it are there to stay; otherwise they are given back at the next Check.
 
-Parameters: `strategy`, one of nodes.policies.STRATEGIES; `votes`, or `links` to make them of;
-`threshold`, none unless given; `patience` and `withdraw` of nodes.votes.
+Parameters: `strategy`, one of nodes.policies.STRATEGIES; `votes`, `links` (nodes.assignment);
+`threshold`, none unless given; `patience` and `withdraw` (nodes.votes).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from nodes.policies import STRATEGIES, Strategy, given_back, initial_votes, reset, wanted
+from nodes.assignment import first_votes, refused_votes
+from nodes.policies import STRATEGIES, Strategy, given_back, reset, wanted
 from nodes.protocol import Procedure, Wait, on
 from nodes.token import Circulating
 from nodes.votes import Increasing, Known, Reassigning, Vectors
@@ -40,14 +41,6 @@ class Memory(Vectors):
     last: list[int]
     away: bool
     resets: int
-
-
-def first_votes(parameters: Mapping[str, Any], nodes: Sequence[int]) -> dict[int, int]:
-    """The original assignment: as given, or from the topology (BGS86 5.1)."""
-    if parameters.get("votes"):
-        return dict(zip(nodes, parameters["votes"], strict=True))
-    links = parameters.get("links")
-    return initial_votes(nodes, None if links is None else [(i, j) for i, j in links])
 
 
 class AutonomousOne(Increasing):
@@ -229,17 +222,3 @@ class AutonomousTwo(AutonomousOne, Circulating, Reassigning):
         super().take_part(now, table)
         if self.token_holder() and self.token["group"] != [*now]:
             self.put(self.token["number"], True, self.token["to"], [*now])
-
-
-def refused_votes(parameters: Mapping[str, Any], nodes: Sequence[int]) -> str:
-    """Why these cannot be the votes to start with, or no threshold for them."""
-    given, threshold = parameters.get("votes"), parameters.get("threshold")
-    if given and (len(given) != len(nodes) or min(given) < 0 or not any(given)):
-        return f"votes {given}: one number for each of {len(nodes)} nodes, and not all 0"
-    for link in parameters.get("links") or ():
-        if len(link) != 2 or not set(link) <= set(nodes):
-            return f"links: {link} is no pair of nodes"
-    most = max(first_votes(parameters, nodes).values())
-    if threshold and threshold <= most:
-        return f"threshold {threshold}: a node has {most} votes to start with"
-    return ""
