@@ -1,15 +1,16 @@
 """Nodes that reassign votes by themselves: a policy (BGS86 4) on top of the protocols (BGS86 2).
 
 At every Check a node finds out who is here. If those are a majority they are the active group, and
-the policy says which votes the node wants in it; it gives back by P5 what it need not have, then
-asks for more by P2 or P4. Rules:
+the policy says which votes the node wants in it: more, by P2 or P4, or fewer, by P5. Rules:
 
 - Who is here: the node itself, and who answers its roll call within T. It is a vote collecting like
   any other, by P1 or P3, so what the answers tell about everybody's votes is kept.
 - A node remembers the last active group that it was in, whether it was away since (it found no
   majority, or crashed), and what it took on for whom. That changes with its votes, in one write
   of one cell, once a change is installed. After an increase that failed it wants the same again.
-- One change at a time: while an increase is under way no roll is called.
+- One change at a time: while an increase is under way no roll is called. What is given back for
+  some and taken on for others at once is one change too. To give back first could cost the group
+  its majority, and with it what the node was about to ask for.
 - Votes go back to the start (BGS86 4.4.1) once any node finds the threshold hit and all here. Each
   node then gives up its own; which time it was goes along with every roll call, so that who
   missed it follows, and none goes back twice for one time.
@@ -28,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from nodes.assignment import first_votes, refused_votes
-from nodes.policies import STRATEGIES, Strategy, given_back, reset, wanted
+from nodes.policies import STRATEGIES, Strategy, reset, wanted
 from nodes.protocol import Procedure, Wait, on
 from nodes.token import Circulating
 from nodes.votes import Increasing, Known, Reassigning, Vectors
@@ -152,7 +153,11 @@ class AutonomousOne(Increasing):
             self.increase(wish.votes)
         else:
             self.take_part(now, wish.table)
-            self.keep()
+            self.settle_for(wish.votes)
+
+    def settle_for(self, votes: int) -> None:
+        """No more than it has; under Scenario One it is never less."""
+        self.keep()
 
     def excluded_since(self) -> tuple[int, ...]:
         """The active group that exclusions are counted from."""
@@ -187,27 +192,28 @@ class AutonomousTwo(AutonomousOne, Circulating, Reassigning):
     gives_back = True
 
     def regroup(self, now: tuple[int, ...]) -> None:
-        """Give back, then ask for more; who has the token hands it on when it wants nothing."""
+        """Or go back to the start; who has the token hands it on when it wants nothing."""
         votes, threshold = self.initial()["V"], self.system.parameters.get("threshold")
         first = dict(zip(self.nodes, votes, strict=True))
         if threshold and reset(self.V, first, now, threshold) == first != self.V:
             self.start_again(self.resets + 1)
             return
-        if self.strategy.balance == "decrease":
-            back, self.table = given_back(self.table, now)
-            self.decrease(self.V[self.i] - back)
         idle = self.token["here"] and self.token["group"] == [*now]
         super().regroup(now)
         if idle and self.strategy.choice == "token" and not self.ballot:
             self.pass_on()
+
+    def settle_for(self, votes: int) -> None:
+        """BGS86 4.4.2: give back what is too much, by P5."""
+        self.decrease(votes)
+        self.keep()  # if there was nothing to give back
 
     def start_again(self, resets: int) -> None:
         """BGS86 4.4.1, "bring all the votes back down to their original values": these, by P5."""
         if resets > self.resets:
             self.cancel()
             self.resets, self.table, self.last = resets, {}, self.nodes
-            self.decrease(self.initial()["V"][self.nodes.index(self.i)])
-            self.keep()  # where there was nothing to give up
+            self.settle_for(self.initial()["V"][self.nodes.index(self.i)])
 
     def excluded_since(self) -> tuple[int, ...]:
         """With the token comes the group that it saw last."""

@@ -196,6 +196,8 @@ def votes_by_consensus(run: Run) -> None:
 
 
 def _decides(run: Run, group: list[int]) -> None:
-    """Until a coordinator of this group has decided on its votes, and tells it."""
-    run.seen("sent", kind="Commit", ack=False)
+    """Until a coordinator of this group has decided on its votes, and told all members."""
+    *members, _ = group  # the last one coordinates
+    for node in members:
+        run.seen("received", node=node, kind="Commit", ack=False)
     run.settled(group)

@@ -39,16 +39,28 @@ def policy_storm(run: Run, steps: int) -> None:
     run.seen("sent", kind="Increase")
     run.elapse(run.info.timing.t_ms)
     run.mend(cut)
-    _storm(run, steps, STEPS_OF_A_POLICY)
+    _storm(run, steps, STEPS_OF_A_POLICY, 2 * run.info.timing.check_ms)
+    run.elapse(2 * run.info.timing.check_ms)
 
 
-def _storm(run: Run, steps: int, points: tuple[tuple[str, dict[str, str]], ...]) -> None:
-    rng, timing = Random(run.info.seed), run.info.timing
+def consensus_in_a_storm(run: Run, steps: int, longest_ms: float) -> None:
+    """One assignment there is in any case; then so many things, at most so long apart."""
+    run.start()
+    run.settled()
+    cut = run.isolate("highest")
+    run.seen("sent", kind="Commit", ack=False)
+    run.mend(cut)
+    _storm(run, steps, STEPS_OF_CONSENSUS, longest_ms)
+
+
+def _storm(
+    run: Run, steps: int, points: tuple[tuple[str, dict[str, str]], ...], longest_ms: float
+) -> None:
+    rng = Random(run.info.seed)
     for _ in range(steps):
         happens(run, rng, (), points)
-        run.elapse(rng.choice((1.0, timing.t_ms, 2 * timing.check_ms)) * rng.random())
+        run.elapse(rng.choice((1.0, run.info.timing.t_ms, longest_ms)) * rng.random())
     run.mend()
-    run.elapse(2 * timing.check_ms)
 
 
 @scenario(protocol=AUTONOMOUS_ONE, lateness=False, parameters={"strategy": "alliance-2v-catch-up"})
@@ -74,9 +86,4 @@ def token_storm(run: Run) -> None:
 @scenario(protocol=CONSENSUS, lateness=False)
 def consensus_storm(run: Run) -> None:
     """GM82-RO: no version of the votes is assigned twice, whatever is lost and whoever dies."""
-    run.start()
-    run.settled()
-    cut = run.isolate("highest")
-    run.seen("sent", kind="Commit", ack=False)
-    run.mend(cut)
-    _storm(run, 20, STEPS_OF_CONSENSUS)
+    consensus_in_a_storm(run, 15, 2 * run.info.timing.check_ms)
