@@ -58,6 +58,8 @@ def _storm(
 ) -> None:
     rng = Random(run.info.seed)
     for _ in range(steps):
+        if rng.random() < 0.15:  # a message that is told late, and not out of order, is not lost
+            run.hold(rng.sample(run.links(), rng.randint(1, 4)))
         happens(run, rng, (), points)
         run.elapse(rng.choice((1.0, run.info.timing.t_ms, longest_ms)) * rng.random())
     run.mend()
