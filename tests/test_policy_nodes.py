@@ -269,7 +269,7 @@ def test_consensus_gives_the_votes_to_those_who_are_there(run: Callable[..., Out
     assert not outcome.info.gave_up
     performed = Ledger(History(read_trace(outcome.run.trace), 5)).performed()
     links = [(i, j) for i, j in outcome.info.parameters["links"]]
-    groups = [(1, 2, 3), (2, 3), (2, 3, 4, 5), (1, 2, 3, 4, 5)]
+    groups = [(1, 2, 3), (2, 3), (1, 2, 3, 4, 5), (2, 3, 4, 5)]
     made = [it.performed.value["votes"] for it in performed if it.performed]
     assert made == [list(consensus(range(1, 6), group, links).values()) for group in groups]
     assert made[1] == [0, 2, 1, 0, 0]
