@@ -189,22 +189,24 @@ def test_who_dies_at_any_step_has_neither_taken_nor_given_back_twice(
 
 
 def test_who_missed_the_way_back_to_the_start_follows_when_it_hears_of_it() -> None:
+    """Node b finds the threshold hit; d is dead by then, and returns with the votes it had."""
     run = under(AUTONOMOUS_TWO, 1, 4, strategy="alliance-2v-catch-up", votes=[6, 5, 5, 5],
                 threshold=18)  # fmt: skip
-    run.start()
+    for node in run.nodes:
+        run.start(node)
+        run.elapse(run.info.timing.t_ms / 4)  # no two Checks at once
     cut = run.isolate(A)
-    run.seen("became", node=D, d="17 votes")
-    run.cut([(j, D) for j in (B, C)])  # they hear of it, and it hears nothing from them
-    run.arm(A, "became", d="18 votes")
+    for node in (B, C, D):
+        run.seen("became", node=node, d="17 votes")
     run.mend(cut)
-    run.reached(A)
-    run.isolate(D)
-    run.resume(A)
-    run.elapse(4 * run.info.timing.check_ms)
-    run.mend()
-    run.elapse(6 * run.info.timing.check_ms)
-    last = in_the_end(ended(run))
-    assert max(last.values()) < 18 + 12
+    run.seen("became", node=B, d="5 votes")
+    run.kill(D)
+    run.seen("became", node=A, d="6 votes")
+    run.restart(D)
+    run.seen("became", node=D, d="17 votes")
+    run.seen("became", node=D, d="5 votes")
+    cells = [e for e in ended(run) if isinstance(e, Stored) and e.cell == "votes"]
+    assert {e.node: e.value["resets"] for e in cells} == dict.fromkeys(run.nodes, 1)
 
 
 # --- all weathers ---------------------------------------------------------------------------
