@@ -115,11 +115,15 @@ class Consensus(Restricted):
         yield super().check()
         if not self.coordinates():
             return
-        lost = False
+        there = []
         for j in self.state.up:
             answer = yield Call(j, "AreYouMember", (self.state.g,))
-            lost = lost or answer is TIMEOUT or not answer
-        if lost and self.coordinates():
+            if answer is not TIMEOUT and answer:
+                there.append(j)
+        if len(there) < len(self.state.up):
+            # Who is in another group by now stays there: two coordinators that do not reach each
+            # other would else take a member from each other for ever.
+            self.become(up=tuple(there))
             yield self.merge(())
 
     @immediate("AreYouMember")

@@ -68,13 +68,13 @@ def _storm(
 @scenario(protocol=AUTONOMOUS_ONE, lateness=False, parameters={"strategy": "alliance-2v-catch-up"})
 def catch_up_storm(run: Run) -> None:
     """BGS86-T211, C211: alliances that catch up, whatever is lost and whoever dies."""
-    policy_storm(run, steps=20)
+    policy_storm(run, steps=12)
 
 
 @scenario(protocol=AUTONOMOUS_TWO, lateness=False, parameters={"strategy": "alliance-2v-decrease"})
 def give_back_storm(run: Run) -> None:
     """BGS86-T221: alliances that give back, whatever is lost and whoever dies."""
-    policy_storm(run, steps=20)
+    policy_storm(run, steps=12)
 
 
 @scenario(
@@ -82,10 +82,10 @@ def give_back_storm(run: Run) -> None:
 )
 def token_storm(run: Run) -> None:
     """BGS86-T221: who has the token supplants the excluded; it dies with nodes, and returns."""
-    policy_storm(run, steps=20)
+    policy_storm(run, steps=12)
 
 
 @scenario(protocol=CONSENSUS, lateness=False)
 def consensus_storm(run: Run) -> None:
     """GM82-RO: no version of the votes is assigned twice, whatever is lost and whoever dies."""
-    consensus_in_a_storm(run, 15, 2 * run.info.timing.check_ms)
+    consensus_in_a_storm(run, 8, 2 * run.info.timing.check_ms)
