@@ -1,4 +1,4 @@
-"""Votes in all weathers: increases at many nodes at once, amid cuts, losses and crashes.
+"""Votes and locks in all weathers: at many nodes at once, amid cuts, losses and crashes.
 
 What happens is drawn from the seed of the run. A node is armed at a step of its protocol, and
 there it is killed or let go; the pauses are short, so that most of it falls into an increase.
@@ -7,7 +7,7 @@ there it is killed or let go; the pauses are short, so that most of it falls int
 from random import Random
 
 from harness.run import Run
-from harness.scenario import INCREASING, REASSIGNING, scenario
+from harness.scenario import HARDENED_TWO, INCREASING, LOCKS_ONE, REASSIGNING, scenario
 
 POINTS = (
     ("sent", {"kind": "Increase"}),
@@ -16,6 +16,16 @@ POINTS = (
     ("received", {"kind": "Vote"}),
     ("stored", {"cell": "votes"}),
     ("stored", {"cell": "tried"}),
+)
+LOCK_POINTS = (
+    ("sent", {"kind": "LockRequest"}),
+    ("sent", {"kind": "Yes"}),
+    ("sent", {"kind": "No"}),
+    ("received", {"kind": "Yes"}),
+    ("stored", {"cell": "log"}),
+    ("stored", {"cell": "held"}),
+    ("sent", {"kind": "UnlockRequest"}),
+    ("sent", {"kind": "Inquiry"}),
 )
 VERBS = (
     "ask", "ask", "ask", "ask", "arm", "kill", "up", "up", "split", "cut", "lose", "delay",
@@ -40,11 +50,14 @@ def _happens(run: Run, rng: Random, requests: tuple[str, ...]) -> None:
     run.live.catch_up()
     running, down = sorted(run.live.running), sorted(set(run.nodes) - run.live.up)
     stopped = sorted(run.live.stopped & run.live.up)
-    match rng.choice(VERBS):
+    match rng.choice(VERBS + 8 * ("ask",) if "Lock" in requests else VERBS):
         case "ask" if running:
-            run.ask(rng.choice(running), rng.choice(requests), votes=rng.randint(0, 12))
+            node, kind = rng.choice(running), rng.choice(requests)
+            of_lock = kind in ("Lock", "Unlock")
+            args = {"object": rng.choice("xy")} if of_lock else {"votes": rng.randint(0, 12)}
+            run.ask(node, kind, **args)
         case "arm" if running:
-            event, where = rng.choice(POINTS)
+            event, where = rng.choice(POINTS + LOCK_POINTS if "Lock" in requests else POINTS)
             run.arm(rng.choice(running), event, **where)
         case "kill" if stopped or len(running) > 1:
             run.kill(rng.choice(stopped or running))
@@ -57,11 +70,11 @@ def _happens(run: Run, rng: Random, requests: tuple[str, ...]) -> None:
             links = run.links()
             run.cut(rng.sample(links, rng.randint(1, len(links))))
         case "lose":
-            run.lose(run.links(), p=rng.random() / 2)
+            run.lose(run.links(), p=round(rng.random() / 2, 2))
         case "delay":
-            run.delay(run.links(), ms=rng.random(), jitter_ms=rng.random())
+            run.delay(run.links(), ms=round(rng.random(), 2), jitter_ms=round(rng.random(), 2))
         case "duplicate":
-            run.duplicate(run.links(), p=rng.random(), after_ms=rng.random())
+            run.duplicate(run.links(), p=round(rng.random(), 2), after_ms=round(rng.random(), 2))
         case "mend":
             run.mend()
 
@@ -76,3 +89,18 @@ def vote_storm(run: Run) -> None:
 def reassignment_storm(run: Run) -> None:
     """BGS86-T221: the same, where votes are given back too."""
     storm(run, ("Increase", "Increase", "Decrease"), steps=40)
+
+
+LOCKING = ("Lock", "Lock", "Lock", "Unlock", "Unlock", "Increase", "Increase")
+
+
+@scenario(protocol=LOCKS_ONE, lateness=False)
+def lock_storm(run: Run) -> None:
+    """BGS86-C22, T211: locks taken, held and given back at all nodes, while votes increase."""
+    storm(run, LOCKING, steps=60)
+
+
+@scenario(protocol=HARDENED_TWO, lateness=False)
+def hardened_lock_storm(run: Run) -> None:
+    """BGS86-C22, T221: the same while votes are given back too, for which locks are hardened."""
+    storm(run, (*LOCKING, "Decrease"), steps=60)
