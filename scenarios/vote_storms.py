@@ -39,6 +39,10 @@ def storm(run: Run, requests: tuple[str, ...], steps: int) -> None:
     run.start()
     run.ask(1, "Increase", votes=2)  # one there is in any case
     run.seen("became", node=1, d="2 votes")
+    if "Lock" in requests:  # and a lock that another one asks for
+        run.ask(1, "Lock", object="z")
+        run.seen("became", node=1, d="2 votes, holds z")
+        run.ask(2, "Lock", object="z")
     for _ in range(steps):
         _happens(run, rng, requests)
         run.elapse(rng.choice((0.1, 0.4, 1.0, run.info.timing.t_ms)) * rng.random())

@@ -12,8 +12,10 @@ from harness.scenario import (
     ASYNC_BULLY,
     BULLY,
     BULLY_FD,
+    HARDENED_TWO,
     INCREASING,
     INVITATION,
+    LOCKS_ONE,
     REASSIGNING,
     RESTRICTED,
     Scenario,
@@ -21,22 +23,30 @@ from harness.scenario import (
 from nodes.async_bully import AsyncBully, AsyncBullyTasks
 from nodes.bully_fd import BullyFD
 from nodes.invitation import Invitation
+from nodes.locks import HardenedTwo, LocksOne
 from nodes.protocol import Protocol
 from nodes.restricted import Restricted
 from nodes.votes import Increasing, Reassigning
 from tests.mutants import (
     bully,
     directed,
+    directed_locks,
     directed_stoller,
     directed_votes,
     invitation,
+    locks,
     restricted,
     stoller,
     votes,
 )
 
 SEEDS = range(1, 6)
-DIRECTED = [*directed.DIRECTED, *directed_stoller.DIRECTED, *directed_votes.DIRECTED]
+DIRECTED = [
+    *directed.DIRECTED,
+    *directed_stoller.DIRECTED,
+    *directed_votes.DIRECTED,
+    *directed_locks.DIRECTED,
+]
 FLAWED = {"GM82-4"}  # S97 App. A, S00: it convicts nobody, since the right protocol breaks it too
 MUTANTS: list[type[Protocol]] = [
     bully.OneStep,
@@ -66,6 +76,7 @@ MUTANTS: list[type[Protocol]] = [
     *restricted.MUTANTS,
     *stoller.MUTANTS,
     *votes.MUTANTS,
+    *locks.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
     bully.LateAnswer,
@@ -83,6 +94,8 @@ RIGHT: list[tuple[type[Protocol], str]] = [  # a protocol before the one it is m
     (AsyncBullyTasks, directed_stoller.ASYNC_TASKS),
     (AsyncBully, ASYNC_BULLY),
     (BullyFD, BULLY_FD),
+    (HardenedTwo, HARDENED_TWO),
+    (LocksOne, LOCKS_ONE),
     (Reassigning, REASSIGNING),
     (Increasing, INCREASING),
 ]
