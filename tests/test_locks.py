@@ -1,16 +1,18 @@
 """Locks on votes that move: BGS86 3 to the number, and against the oracle."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
-from harness.execute import Outcome
-from harness.scenario import LOCKS_ONE, LOCKS_TWO
+from harness.execute import Outcome, simulate
+from harness.run import Run
+from harness.scenario import HARDENED_TWO, LOCKS_ONE, LOCKS_TWO, Scenario, scenario
 from reports.terminal import render_text
 from tests.oracle_locks import asked_twice_and_taken, minorities, overlaps
 from tests.vote_weather import in_a_storm
-from traces.events import AnyEvent, Received, Stored
+from traces.events import AnyEvent, Received, Sent, Stored
 from traces.lives import History
 from traces.locks import LockRecord
 from traces.merge import read_trace
@@ -85,3 +87,70 @@ def test_the_record_of_locks_agrees_with_the_oracle_on_tampered_histories() -> N
         overlapping += bool(pairs)
         few += bool(weak)
     assert min(overlapping, few) > 10
+
+
+# --- a crash at every step ------------------------------------------------------------------
+
+
+def day(died: list[int], node: int = 0, event: str = "", **where: Any) -> Scenario:
+    """Votes and locks come and go; at that point the node dies, and returns later."""
+
+    @scenario(nodes=3, protocol=HARDENED_TWO, lateness=False, parameters={"patience": 1})
+    def a_day(run: Run) -> None:
+        """BGS86-C22, BGS86-T221: whatever step a node dies at."""
+
+        def asked(i: int, kind: str, **args: Any) -> None:
+            run.live.catch_up()
+            if i in run.live.running:
+                run.ask(i, kind, **args)
+            run.elapse(2)
+
+        run.start()
+        if node:
+            run.arm(node, event, **where)
+        asked(1, "Increase", votes=5)
+        asked(2, "Lock", object="x")
+        asked(2, "Increase", votes=2)
+        asked(1, "Lock", object="x")
+        asked(1, "Decrease", votes=2)
+        asked(2, "Unlock", object="x")
+        asked(3, "Lock", object="x")
+        run.live.catch_up()
+        if run.live.stopped:
+            died.append(run.kill(node))
+            asked(1, "Lock", object="x")
+            run.restart(node)
+        for i in (2, 1, 3):
+            asked(i, "Lock", object="x")
+            asked(i, "Lock", object="y")
+        run.elapse(3 * run.info.timing.check_ms)
+        for i in (1, 3, 2):
+            asked(i, "Lock", object="x")
+
+    return a_day
+
+
+def steps_of(events: list[AnyEvent]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Every step of every node that a crash can come right after."""
+    for e in events:
+        if isinstance(e, Sent):
+            yield e.node, "sent", {"kind": e.kind, "to": e.to}
+        elif isinstance(e, Received):
+            yield e.node, "received", {"kind": e.kind, "src": e.src}
+        elif isinstance(e, Stored):
+            yield e.node, "stored", {"cell": e.cell, "value": e.value}
+
+
+def test_a_crash_at_any_step_breaks_no_claim(run: Callable[..., Outcome]) -> None:
+    died: list[int] = []
+    quiet = run(day(died), engine="virtual")
+    steps = {str(it): it for it in steps_of(read_trace(quiet.run.trace))}.values()
+    assert {where["kind"] for _, event, where in steps if event == "sent"} >= {
+        "Increase", "Vote", "Decrease", "LockRequest", "Yes", "UnlockRequest",
+    }  # fmt: skip
+    for node, event, where in steps:
+        _, verdicts = simulate(day(died, node, event, **where))
+        results = {v.id: v.result for v in verdicts}
+        assert "violated" not in results.values(), (node, event, where)
+        assert results["BGS86-C22"] == "holds", (node, event, where)
+    assert len(died) > 60

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 def rule_votes(case: "Case") -> Iterator[Verdict]:
     """The verdicts on every vote change of the run."""
-    two = "BGS86-T221" in case.info.properties
-    locks = LockRecord(case.history, versions=two)
-    rulings = _Rulings(case, VoteRecord(case.history, versions=two), locks)
+    two, locks = (name in case.info.properties for name in ("BGS86-T221", "BGS86-C22"))
+    record = LockRecord(case.history, versions=two) if locks else None
+    rulings = _Rulings(case, VoteRecord(case.history, versions=two), record)
     yield from rulings.all()
-    if "BGS86-C22" in case.info.properties:
-        yield rulings.exclusion()
+    if record is not None:
+        yield rulings.exclusion(record)
 
 
 class _Rulings:
     """The verdicts on one run."""
 
-    def __init__(self, case: "Case", record: VoteRecord, locks: LockRecord) -> None:
+    def __init__(self, case: "Case", record: VoteRecord, locks: LockRecord | None) -> None:
         self.locks = locks
         self.events, self.ms = case.history.events, case.history.ms
         self.record, self.graph = record, VoteGraph(record)
@@ -71,7 +71,7 @@ class _Rulings:
         )  # fmt: skip
 
     def _majority(self) -> Verdict:
-        made, taken = self.record.increments, self.locks.locks
+        made, taken = self.record.increments, self.locks.locks if self.locks else []
         cases = [
             self._evidence(
                 f"{it.words} was installed with {it.majv} of {sum(it.counted)} votes, "
@@ -84,34 +84,34 @@ class _Rulings:
             for it in taken
             if 2 * it.votes <= sum(it.v)
         ]
-        cases += self._overlaps()
         examined = {"increments": len(made), "decrements": len(self.record.decrements)}
-        examined |= {"locks": len(taken)} if self.locks.asked else {}
         fine = f"{many(len(made), 'increment')}"
-        fine += f" and {many(len(taken), 'lock')}" if self.locks.asked else ""
+        if self.locks:
+            cases += self._overlaps(self.locks)
+            examined["locks"] = len(taken)
+            fine += f" and {many(len(taken), 'lock')}"
         vacuous = "" if made or taken else "no votes increased"
         return self._verdict("BGS86-MAJ", examined, cases, f"{fine}, each with a majority", vacuous)
 
-    def exclusion(self) -> Verdict:
+    def exclusion(self, locks: LockRecord) -> Verdict:
         """BGS86 3, Corollary 2.2."""
-        locks = self.locks
         examined = {
             "asked": sum(locks.asked.values()), "taken": len(locks.locks),
             "contended": locks.contended, "objects": locks.objects,
         }  # fmt: skip
         fine = f"{many(len(locks.locks), 'lock')} taken, {many(locks.contended, 'request')} for "
         fine += "what another one held"
-        cases = self._overlaps()
+        cases = self._overlaps(locks)
         vacuous = "" if locks.objects or cases else "no object was asked for twice, and taken"
         return self._verdict("BGS86-C22", examined, cases, fine, vacuous)
 
-    def _overlaps(self) -> list[Evidence]:
+    def _overlaps(self, locks: LockRecord) -> list[Evidence]:
         return [
             self._of_locks(
                 f"{other.words} took {it.object} with {_votes(other)}, while {it.words} held it, "
                 f"since {self.ms(self.events[it.taken].at)} ms, with {_votes(it)}", it, other,
             )
-            for it, other in self.locks.overlaps
+            for it, other in locks.overlaps
         ]  # fmt: skip
 
     def _of_locks(self, says: str, *locks: Lock) -> Evidence:
@@ -226,8 +226,9 @@ def _knows(it: Increment, other: Increment) -> str:
 
 
 def _votes(it: Lock) -> str:
-    """`the votes of nodes 3-4, 3 of 5`."""
-    return f"the votes of {_nodes(it.group)}, {it.votes} of {sum(it.v)}"
+    """`the votes of nodes 3-4, 3 of 5 (v = 1 1 1 2)`."""
+    v = " ".join(map(str, it.v))
+    return f"the votes of {_nodes(it.group)}, {it.votes} of {sum(it.v)} (v = {v})"
 
 
 def _nodes(nodes: tuple[int, ...]) -> str:
