@@ -1,11 +1,13 @@
 """Locks on votes that move: BGS86 3 to the number, and against the oracle."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
+from harness.catalog import built_in
 from harness.execute import Outcome, simulate
 from harness.run import Run
 from harness.scenario import HARDENED_TWO, LOCKS_ONE, LOCKS_TWO, Scenario, scenario
@@ -36,6 +38,18 @@ def test_who_raises_its_votes_learns_of_the_lock_it_was_never_asked_for(
         ("1.1.2", "y", (1,), 100, 104),
     ]
     assert record.contended == 1
+
+
+@BOTH
+def test_without_its_log_a_vote_increase_makes_two_hold_one_lock(
+    engine: str, run: Callable[..., Outcome]
+) -> None:
+    wrong = replace(built_in()["lost-lock-request"], protocol="tests.mutants.locks:LogNotSent")
+    outcome = run(wrong, engine=engine)
+    assert outcome["BGS86-C22"] == "violated"
+    assert [(one.name, other.name) for one, other in locks_of(outcome).overlaps] == [
+        ("3.1.1", "1.1.1")
+    ]
 
 
 @BOTH

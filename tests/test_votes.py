@@ -111,6 +111,7 @@ def test_the_report_shows_the_increments_and_dot_both_kinds_of_arcs(
     shown = render_text(outcome.run, outcome.verdicts)
     assert "I2     2  1 → 5  1-3: 7 of 9      I0 I1  I1" in shown
     assert "2 times a node gave votes back" in shown
+    assert "(I1 ~> 5→1)  ⇒ I2  ⇢ I3" in shown
     graph = dot(record_of(outcome))
     assert 'I1 -> I2 [color="black:invis:black"];' in graph
     assert "I1 -> I3 [style=dashed];" in graph
