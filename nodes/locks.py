@@ -16,13 +16,15 @@ A vote, the initiator's own too, counts as it was when the lock was granted: a n
 votes meanwhile may have learned of another lock with them.
 
 As published this is safe where votes only increase (Corollary 2.2). It is not where votes are given
-back: nobody is told of the locks that the votes that are gone were given for. **Hardened** are two
-things (`Hardened`):
+back: nobody is told of the locks that the votes that are gone were given for, and two groups may
+even have a majority at once (`two-majorities`). **Hardened** are three things (`Hardened`):
 
 - Vectors never travel without the log: with a yes, an increase and a decrease too. So who knows of
   a vote change knows of each lock its node had granted before it.
 - Who has a majority, and meanwhile learned of another lock on the object, aborts: what it learned
   may be why it has a majority.
+- All that is newer in a vector is kept, also of nodes that voted themselves: an increase of theirs
+  may be pending, and who is told of it must pass it on (P1 a) and P3 a) take a voter at its word).
 
 Limits: as BGS86 says, it blocks and starves. Logs are never cut, and travel whole: some thousand
 transactions a run are what a datagram can carry.
@@ -237,6 +239,10 @@ class Hardened(LocksOne):
     """What must be added where votes are given back."""
 
     abstract = True
+
+    def learn(self, k: int, vote: Known) -> None:
+        """Whatever is newer, of whatever node."""
+        self.update(*vote)
 
     def vectors(self) -> Vectors:
         """Never without the log."""

@@ -121,6 +121,13 @@ def test_the_report_shows_the_increments_and_dot_both_kinds_of_arcs(
 # --- in all weathers ------------------------------------------------------------------------
 
 
+PASSED_ON = {  # what fails as published, and not when hardened (docs/votes.md)
+    INCREASING: {"BGS86-L212"},
+    LOCKS_ONE: {"BGS86-L212"},
+    REASSIGNING: {"BGS86-L222", "BGS86-L224", "BGS86-T221"},
+}
+
+
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize(("protocol", "runs"), [
     (LOCKS_ONE, 2000), (HARDENED_TWO, 1000), (INCREASING, 500), (REASSIGNING, 500),
@@ -131,7 +138,7 @@ def test_no_storm_breaks_a_claim(protocol: str, runs: int, part: int) -> None:
         events, info = in_a_storm(seed, protocol)
         verdicts = {v.id: v for v in judge(events, info)}
         broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
-        assert not set(broken) - {"BGS86-L212"}, seed
+        assert not set(broken) - PASSED_ON.get(protocol, set()), seed
         increments += verdicts["BGS86-MAJ"].examined["increments"]
         if "BGS86-C22" in verdicts:
             contended += verdicts["BGS86-C22"].examined["contended"]
@@ -145,7 +152,7 @@ def test_a_storm_over_real_processes_is_as_harmless(seed: int, run: Callable[...
     for name in names if seed % 5 == 0 else names[:2]:
         outcome = run(name, engine="real", seed=seed)
         broken = [v.id for v in outcome.verdicts if v.result == "violated"]
-        assert not set(broken) - {"BGS86-L212"}
+        assert not set(broken) - PASSED_ON.get(outcome.info.protocol, set())
 
 
 # --- the oracle -----------------------------------------------------------------------------
