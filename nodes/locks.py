@@ -59,21 +59,21 @@ class LocksOne(Increasing):
     def __init__(self, i: int, nodes: tuple[int, ...], system: System, state: Vector) -> None:
         super().__init__(i, nodes, system, state)
         self.log: Log = {x: dict(of_x) for x, of_x in system.cells.get("log", {}).items()}
-        self.held: dict[str, str] = dict(system.cells.get("held", {}))  # T -> its object
+        self.holds: dict[str, str] = dict(system.cells.get("held", {}))  # T -> its object
         self.pending: dict[str, Pending] = {}
         self.transactions = 0
         self.lingering: set[tuple[str, str]] = set()  # granted here at the last Check
 
     def own(self) -> str:
         """`5 votes, holds x`."""
-        objects = " ".join(sorted(self.held.values()))
+        objects = " ".join(sorted(self.holds.values()))
         return super().own() + (f", holds {objects}" if objects else "")
 
     def recovery(self) -> Procedure:
         """What was pending when the node crashed was not to be; what it holds it still holds."""
         yield super().recovery()
         for x, T in list(self.unmatched()):
-            if node_of(T) == self.i and T not in self.held:
+            if node_of(T) == self.i and T not in self.holds:
                 self.release(T, x)
 
     # --- the log --------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ class LocksOne(Increasing):
 
     def obtain(self, T: str) -> None:
         """From here on T has exclusive access."""
-        self.held[T] = self.close_request(T)
-        self.system.store("held", dict(self.held))
+        self.holds[T] = self.close_request(T)
+        self.system.store("held", dict(self.holds))
         self.show()
 
     def close_request(self, T: str) -> str:
@@ -173,9 +173,9 @@ class LocksOne(Increasing):
         """The transaction of this node that has the object, or asks for it, needs it no longer."""
         for T in [T for T, it in self.pending.items() if it.object == object]:
             self.abort(T)
-        for T in [T for T, x in self.held.items() if x == object]:
-            del self.held[T]
-            self.system.store("held", dict(self.held))
+        for T in [T for T, x in self.holds.items() if x == object]:
+            del self.holds[T]
+            self.system.store("held", dict(self.holds))
             self.release(T, object)
             self.show()
 
@@ -213,7 +213,7 @@ class LocksOne(Increasing):
     @on("Inquiry")
     def inquiry(self, j: int, T: str, x: str) -> None:
         """BGS86 3: "it can ask the initiator if it missed an unlock-request"."""
-        if T not in self.held and T not in self.pending:
+        if T not in self.holds and T not in self.pending:
             self.system.send(j, "UnlockRequest", (T, x))
 
     # --- what travels with the votes ------------------------------------------------------------

@@ -70,12 +70,16 @@ class Increasing(Protocol):
         return {"V": votes, "N": [0] * len(votes)}
 
     def vectors(self) -> Vectors:
-        """Both, as they go into the cell and into a message."""
+        """Both, as they go into a message."""
+        return {"V": list(self.V.values()), "N": list(self.N.values())}
+
+    def held(self) -> Vectors:
+        """What the safe cell holds: both, and what must change together with them."""
         return {"V": list(self.V.values()), "N": list(self.N.values())}
 
     def keep(self) -> None:
         """Into the safe cell, if that is not what it holds."""
-        held: Vectors = {"V": list(self.V.values()), "N": list(self.N.values())}
+        held = self.held()
         if self.system.cells.get("votes") != held:
             self.system.store("votes", held)
 

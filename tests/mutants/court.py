@@ -10,8 +10,11 @@ from harness.catalog import built_in
 from harness.execute import Outcome, execute
 from harness.scenario import (
     ASYNC_BULLY,
+    AUTONOMOUS_ONE,
+    AUTONOMOUS_TWO,
     BULLY,
     BULLY_FD,
+    CONSENSUS,
     HARDENED_TWO,
     INCREASING,
     INVITATION,
@@ -21,7 +24,9 @@ from harness.scenario import (
     Scenario,
 )
 from nodes.async_bully import AsyncBully, AsyncBullyTasks
+from nodes.autonomous import AutonomousOne, AutonomousTwo
 from nodes.bully_fd import BullyFD
+from nodes.consensus import Consensus
 from nodes.invitation import Invitation
 from nodes.locks import HardenedTwo, LocksOne
 from nodes.protocol import Protocol
@@ -35,6 +40,7 @@ from tests.mutants import (
     directed_votes,
     invitation,
     locks,
+    policies,
     restricted,
     stoller,
     votes,
@@ -77,6 +83,7 @@ MUTANTS: list[type[Protocol]] = [
     *stoller.MUTANTS,
     *votes.MUTANTS,
     *locks.MUTANTS,
+    *policies.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
     bully.LateAnswer,
@@ -89,11 +96,14 @@ EQUIVALENT: list[type[Protocol]] = [
     *votes.EQUIVALENT,
 ]
 RIGHT: list[tuple[type[Protocol], str]] = [  # a protocol before the one it is made from
+    (Consensus, CONSENSUS),
     (Restricted, RESTRICTED),
     (Invitation, INVITATION),
     (AsyncBullyTasks, directed_stoller.ASYNC_TASKS),
     (AsyncBully, ASYNC_BULLY),
     (BullyFD, BULLY_FD),
+    (AutonomousTwo, AUTONOMOUS_TWO),
+    (AutonomousOne, AUTONOMOUS_ONE),
     (HardenedTwo, HARDENED_TWO),
     (LocksOne, LOCKS_ONE),
     (Reassigning, REASSIGNING),

@@ -70,7 +70,7 @@ class ReleasesTooEarly(LocksOne):
     @request("Unlock")
     def unlock(self, object: str) -> None:
         """First the messages, then the safe cell."""
-        for mine in [name for name, x in self.held.items() if x == object]:
+        for mine in [name for name, x in self.holds.items() if x == object]:
             self.release(mine, object)
         super().unlock(object)
 
