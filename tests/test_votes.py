@@ -146,10 +146,10 @@ def test_no_storm_breaks_a_claim(protocol: str, runs: int, part: int) -> None:
     assert contended > runs / 4 or protocol in (INCREASING, REASSIGNING)
 
 
-@pytest.mark.parametrize("seed", range(1, 26))
+@pytest.mark.parametrize("seed", range(1, 51))
 def test_a_storm_over_real_processes_is_as_harmless(seed: int, run: Callable[..., Outcome]) -> None:
-    names = ("vote-storm", "lock-storm", "reassignment-storm", "hardened-lock-storm")
-    for name in names if seed % 5 == 0 else names[:2]:
+    names = ("lock-storm", "vote-storm", "reassignment-storm", "hardened-lock-storm")
+    for name in names if seed % 5 == 0 else names[:1]:
         outcome = run(name, engine="real", seed=seed)
         broken = [v.id for v in outcome.verdicts if v.result == "violated"]
         assert not set(broken) - PASSED_ON.get(outcome.info.protocol, set())
