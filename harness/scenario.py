@@ -26,12 +26,17 @@ BULLY, INVITATION = "nodes.bully:Bully", "nodes.invitation:Invitation"
 RESTRICTED = "nodes.restricted:Restricted"
 BULLY_FD, ASYNC_BULLY = "nodes.bully_fd:BullyFD", "nodes.async_bully:AsyncBully"
 INCREASING, REASSIGNING = "nodes.votes:Increasing", "nodes.votes:Reassigning"
+LOCKS_ONE, LOCKS_TWO = "nodes.locks:LocksOne", "nodes.locks:LocksTwo"
+HARDENED_ONE, HARDENED_TWO = "nodes.locks:HardenedOne", "nodes.locks:HardenedTwo"
 AUTONOMOUS_ONE = "nodes.autonomous:AutonomousOne"
 AUTONOMOUS_TWO = "nodes.autonomous:AutonomousTwo"
+AUTONOMOUS_LOCKS_ONE = "nodes.autonomous_locks:AutonomousLocksOne"
+AUTONOMOUS_LOCKS_TWO = "nodes.autonomous_locks:AutonomousLocksTwo"
+AUTONOMOUS_HARDENED_TWO = "nodes.autonomous_locks:AutonomousHardenedTwo"
 CONSENSUS = "nodes.consensus:Consensus"
 MUST_HOLD = (
     "GM82-1a", "GM82-1b", "GM82-2", "GM82-3a", "GM82-3b", "GM82-RO", "GM82-GH",
-    "S97-SLE1", "S97-SLE2", "S97-ALE1", "BGS86-MAJ",
+    "S97-SLE1", "S97-SLE2", "S97-ALE1", "BGS86-MAJ", "BGS86-C22",
 )  # fmt: skip
 
 

@@ -191,6 +191,11 @@ class Increasing(Protocol):
         """BGS86 2.1, P1 a), "also": once, when the vote of k arrives."""
         self.V[k] = max(self.V[k], vote[0][k])
 
+    def update(self, V: Mapping[int, int], N: Mapping[int, int]) -> None:
+        """Take over what is newer, but for this node's own entry."""
+        for k in self.others:
+            self.V[k] = max(self.V[k], V[k])
+
     def collect(self, votes: Votes) -> dict[int, int]:
         """BGS86 2.1, P1: the votes v_k of every node k, by what was received so far."""
         v = {}
@@ -263,7 +268,7 @@ class Reassigning(Increasing):
         self.acknowledge(j, ballot)
 
     def update(self, V: Mapping[int, int], N: Mapping[int, int]) -> None:
-        """Take over what is newer, but for this node's own entry."""
+        """What is newer has the newer version."""
         for k in self.others:
             if N[k] > self.N[k]:
                 self.V[k], self.N[k] = V[k], N[k]

@@ -56,8 +56,8 @@ def _setting(info: RunInfo, story: Story | None) -> list[str]:
     if story is not None:
         history = story.history
         took = f"{history.ms(history.ended):,.0f} ms"
-        counts = f"{many(len(history.events), 'event')}, {many(story.elections, 'election')}"
-        lines.append(f"{took}, {counts}")
+        elections = f", {many(story.elections, 'election')}" if info.elects else ""
+        lines.append(f"{took}, {many(len(history.events), 'event')}{elections}")
     return lines
 
 

@@ -12,7 +12,7 @@ Rules:
 - A key is 2i for what event i did and 2i + 1 for what follows it, as in traces.lives; so
   moments stand in the recorded order.
 
-Limits: a change of the task alone (S.d) is no moment; the cut shows it.
+Limits: a change of the task alone (S.d) is no moment, unless it is votes; the cut shows it.
 """
 
 from bisect import bisect_left
@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from reports.words import CRASHED, PAUSED, RESUMED, STAGES, lateness, letters, token
+from reports.words import CRASHED, PAUSED, RESUMED, STAGES, VOTES, lateness, letters, token
 from traces.chapters import Crash
 from traces.detectors import Detectors, detectors
 from traces.events import (
@@ -94,6 +94,7 @@ class Story:
         states = (state for _, state in history.steps)
         self.groups = letters(state.g for state in states if isinstance(state, Became))
         self.staged = any(isinstance(s, Became) and s.s in STAGES for _, s in history.steps)
+        self.voting = any(isinstance(s, Became) and VOTES.match(s.d) for _, s in history.steps)
         self.detectors = detectors(history)
         causes = dict(_causes(history.events))
         changes = [replace(m, words=causes.get(m.key, "")) for m in _changes(history, self.groups)]

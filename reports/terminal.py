@@ -1,4 +1,4 @@
-"""The terminal report of a stored run: outcome, verdicts, faults, timeline, detectors, cuts.
+"""The terminal report of a stored run: outcome, verdicts, faults, timeline, tables, cuts.
 
 Rules: the first line tells the outcome. It reads at 80 columns, in a pipe and without colour.
 What a run directory holds is all it needs: run.json, trace.jsonl and the verdicts.
@@ -18,6 +18,7 @@ from reports.detector_table import detector_table
 from reports.fault_table import fault_table
 from reports.group_tree import group_tree
 from reports.header import header, surprises_of
+from reports.lock_table import lock_table
 from reports.story import Story
 from reports.timeline import timeline
 from reports.verdict_table import verdict_table
@@ -25,6 +26,7 @@ from reports.vote_graph import vote_table
 from reports.words import Trimmed, command
 from traces.expectations import outcome
 from traces.lives import History
+from traces.locks import LockRecord
 from traces.merge import read_trace
 from traces.run import RunDir, RunInfo
 from traces.validity import problems_of
@@ -55,8 +57,10 @@ def render(
         if "GM82-GH" in info.properties and (tree := group_tree(story.history)):
             parts.append(_titled("groups", tree))
         if "BGS86-MAJ" in info.properties:
-            record = VoteRecord(story.history, "BGS86-T221" in info.properties)
-            parts.append(_titled("votes", vote_table(record)))
+            versions = "BGS86-T221" in info.properties
+            parts.append(_titled("votes", vote_table(VoteRecord(story.history, versions))))
+            if (locks := LockRecord(story.history, versions)).asked:
+                parts.append(_titled("locks", lock_table(story.history, locks)))
         parts += cuts(run, verdicts, story.history)
     parts.append(Group(*_next(run, info, word)))
     for i, part in enumerate(parts):

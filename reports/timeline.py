@@ -23,6 +23,7 @@ from reports.words import (
     PAUSED,
     STAGED,
     TOKEN_COLOURS,
+    VOTING,
     command,
     indented,
     shortened,
@@ -71,6 +72,7 @@ def _draw(
 def _footer(run: RunDir, left_out: bool, story: Story) -> Iterator[RenderableType]:
     groups = story.groups
     legend = STAGED if story.staged else GROUPED if groups else LEGEND
+    legend = VOTING if story.voting else legend
     yield indented(Text(legend, style="dim"))
     if groups:
         numbers_of = ", ".join(f"{letter} {group}" for group, letter in groups.items())

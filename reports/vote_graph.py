@@ -43,7 +43,34 @@ def vote_table(record: VoteRecord) -> Group:
         words += f"; {many(len(record.decrements), 'time')} a node gave votes back"
     left = len(record.increments) - len(shown)
     words += f"; {many(left, 'earlier increment')} not shown" if left else ""
-    return Group(table, indented(Text(words, style="dim")))
+    if not shown:
+        return Group(indented(Text(f"no votes increased; {words}", style="dim")))
+    arcs = [indented(Text(line)) for line in _arcs(record, graph, len(shown))]
+    legend = "⇒ is used by, ⇢ is seen by, ~> precedes" if arcs else ""
+    return Group(table, *arcs, indented(Text(f"{legend}; {words}" if arcs else words, style="dim")))
+
+
+def _arcs(record: VoteRecord, graph: VoteGraph, most: int) -> Iterator[str]:
+    """`I1 ⇒ I3  ⇢ I2 I4`, the original assignment first."""
+    last = record.increments[-most:]
+    used = {it.number: {0, *(b + 1 for b in graph.uses(it.number - 1))} for it in last}
+    for it in last:
+        if "I0" not in _uses(graph, it.number - 1).split():
+            used[it.number].discard(0)
+    yield from _arc("I0", [k for k in used if 0 in used[k]], [])
+    for it in last:
+        a = it.number
+        users = [k for k in used if a in used[k]]
+        seers = [k for k in used if k != a and k not in users and graph.sees(k - 1, a - 1)]
+        oval = [it.name, *(f"{d.before}→{d.votes}" for d in _given_back(record, it))]
+        name = f"({' ~> '.join(oval)})" if len(oval) > 1 else it.name
+        yield from _arc(name, users, seers)
+
+
+def _arc(name: str, users: list[int], seers: list[int]) -> Iterator[str]:
+    arrows = [(mark, to) for mark, to in (("⇒", users), ("⇢", seers)) if to]
+    if arrows:
+        yield "  ".join([name, *(f"{mark} I{numbers(to)}" for mark, to in arrows)])
 
 
 def _uses(graph: VoteGraph, a: int) -> str:
@@ -69,7 +96,7 @@ def _lines(record: VoteRecord) -> Iterator[str]:
     yield "digraph votes {"
     yield '  I0 [label="I0: the original assignment"];'
     for it in record.increments:
-        yield from _vote_set(it, [d for d in record.decrements if _of(record, d) is it])
+        yield from _vote_set(it, _given_back(record, it))
     for a, it in enumerate(record.increments):
         used = graph.uses(a)
         for name in _uses(graph, a).split():
@@ -92,6 +119,11 @@ def _vote_set(it: Increment, decrements: list[Decrement]) -> Iterator[str]:
         yield f"    {before} -> {name} [style=dotted];"
         before = name
     yield "  }"
+
+
+def _given_back(record: VoteRecord, it: Increment) -> list[Decrement]:
+    """The decrements in the vote set of an increment."""
+    return [d for d in record.decrements if _of(record, d) is it]
 
 
 def _of(record: VoteRecord, decrement: Decrement) -> Increment | None:

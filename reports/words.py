@@ -4,6 +4,7 @@ Rule: whatever a colour says a symbol or a word says too. Nodes, links and fault
 the narration of a run names them (traces.words).
 """
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
 
@@ -31,7 +32,10 @@ SIGNS = f"{CRASHED} crashed, {PAUSED} paused, {RESUMED} runs again, │ no chang
 LEGEND = (
     "D Down, E5 Election (halted by 5), R5 Reorganization and N5 Normal (coordinator 5), " + SIGNS
 )
+VOTING = "D Down, 5 its votes, 5+x with object x locked, " + SIGNS
 GROUPED = "E5c Election, R5c Reorganization and N5c Normal (coordinator 5, group c), " + SIGNS
+VOTES = re.compile(r"\d+ votes(, holds .*)?")
+"""S(i).d of a node that votes (BGS86 2, 3)."""
 STAGES = {"Elec1": "e", "Elec2": "E", "Wait": "W"}
 """S97 4: the statuses of an election; its id begins with the node that started it."""
 STAGED = (
@@ -58,9 +62,12 @@ def token(state: State, groups: Mapping[str, str] = NO_GROUPS) -> str:
     """A state in one word: `N5`, or `N5c` in group c.
 
     In an election of the Bully the halter counts, c is of the past; where there are groups, c is
-    the coordinator of the one that is being made. In S97 it is who started the election.
+    the coordinator of the one that is being made. In S97 it is who started the election. Where
+    nodes vote it is their votes, and what they hold (BGS86 3).
     """
     if isinstance(state, Became):
+        if voting := VOTES.match(state.d):
+            return "+".join(voting[0].replace(" votes", "").replace(", holds", "").split())
         if state.s in STAGES:
             return f"{STAGES[state.s]}{state.g.partition('.')[0]}{groups.get(state.g, '')}"
         whom = state.h if state.s == "Election" and not state.g else state.c

@@ -1,14 +1,20 @@
 """Policies in all weathers: nodes that reassign votes by themselves, amid cuts, losses and crashes.
 
 What happens is drawn from the seed of the run, as in scenarios.vote_storms; but nobody is asked for
-anything, and the pauses are such that a few Checks go by between most faults.
+votes, only for locks where there are any, and a few Checks go by between most faults.
 """
 
 from random import Random
 
 from harness.run import Run
-from harness.scenario import AUTONOMOUS_ONE, AUTONOMOUS_TWO, CONSENSUS, scenario
-from scenarios.vote_storms import POINTS, happens
+from harness.scenario import (
+    AUTONOMOUS_HARDENED_TWO,
+    AUTONOMOUS_ONE,
+    AUTONOMOUS_TWO,
+    CONSENSUS,
+    scenario,
+)
+from scenarios.vote_storms import LOCK_POINTS, POINTS, happens
 
 STEPS_OF_A_POLICY = (
     *POINTS,
@@ -32,14 +38,16 @@ STEPS_OF_CONSENSUS = (
 )
 
 
-def policy_storm(run: Run, steps: int) -> None:
+def policy_storm(run: Run, steps: int, requests: tuple[str, ...] = ()) -> None:
     """One increase there is in any case; then so many things that happen."""
-    run.start()
+    if not run.live.up:
+        run.start()
     cut = run.isolate("highest")
     run.seen("sent", kind="Increase")
     run.elapse(run.info.timing.t_ms)
     run.mend(cut)
-    _storm(run, steps, STEPS_OF_A_POLICY, 2 * run.info.timing.check_ms)
+    points = STEPS_OF_A_POLICY + (LOCK_POINTS if requests else ())
+    _storm(run, steps, points, 2 * run.info.timing.check_ms, requests)
     run.elapse(2 * run.info.timing.check_ms)
 
 
@@ -54,13 +62,17 @@ def consensus_in_a_storm(run: Run, steps: int, longest_ms: float) -> None:
 
 
 def _storm(
-    run: Run, steps: int, points: tuple[tuple[str, dict[str, str]], ...], longest_ms: float
+    run: Run,
+    steps: int,
+    points: tuple[tuple[str, dict[str, str]], ...],
+    longest_ms: float,
+    requests: tuple[str, ...] = (),
 ) -> None:
     rng = Random(run.info.seed)
     for _ in range(steps):
         if rng.random() < 0.15:  # a message that is told late, and not out of order, is not lost
             run.hold(rng.sample(run.links(), rng.randint(1, 4)))
-        happens(run, rng, (), points)
+        happens(run, rng, requests, points)
         run.elapse(rng.choice((1.0, run.info.timing.t_ms, longest_ms)) * rng.random())
     run.mend()
 
@@ -83,6 +95,20 @@ def give_back_storm(run: Run) -> None:
 def token_storm(run: Run) -> None:
     """BGS86-T221: who has the token supplants the excluded; it dies with nodes, and returns."""
     policy_storm(run, steps=12)
+
+
+@scenario(
+    protocol=AUTONOMOUS_HARDENED_TWO,
+    lateness=False,
+    parameters={"strategy": "alliance-2v-decrease"},
+)
+def locks_while_votes_are_given_back(run: Run) -> None:
+    """BGS86-C22, T221: hardened locks at all nodes, under a policy that gives votes back."""
+    run.start()
+    run.ask(1, "Lock", object="z")
+    run.seen("became", node=1, d="1 votes, holds z")
+    run.ask(2, "Lock", object="z")
+    policy_storm(run, steps=30, requests=("Lock", "Lock", "Unlock"))
 
 
 @scenario(protocol=CONSENSUS, lateness=False)

@@ -10,7 +10,9 @@ counted once are never worth less to others.
 """
 
 from harness.run import Run
-from harness.scenario import REASSIGNING, scenario
+from harness.scenario import HARDENED_TWO, LOCKS_TWO, REASSIGNING, scenario
+
+VOTES = {"votes": [1, 5, 1, 1, 1], "patience": 0}
 
 
 def _has(run: Run, node: int, votes: int) -> None:
@@ -18,18 +20,8 @@ def _has(run: Run, node: int, votes: int) -> None:
     run.seen("became", node=node, d=f"{votes} votes")
 
 
-@scenario(nodes=5, protocol=REASSIGNING, lateness=False,
-          parameters={"votes": [1, 5, 1, 1, 1], "patience": 0}, expect={
-    "BGS86-T221": "violated", "BGS86-L222": "violated", "BGS86-L224": "violated",
-})  # fmt: skip
-def two_majorities(run: Run) -> None:
-    """BGS86-T221 fails: a vote that is under way counts more than its node has by then.
-
-    I1 of node 1 gets the five votes of node 2, which arrive late. Meanwhile node 2 keeps one of
-    them (P5); node 3 hears of that, in I2, from node 2, which tells of I1 too, but node 1 says that
-    it has 1 vote. So for nodes 3 to 5 there are six votes, four of them theirs, and I3 passes.
-    Then I1 does. In the end both sides of a partition increase their votes at will.
-    """
+def _apart(run: Run) -> int:
+    """Up to the partition; the rule that holds the vote of node 2 on I1."""
     run.start()
     late = run.hold([(2, 1)])
     unaware = run.cut([(1, 3), (1, 4), (1, 5)])
@@ -51,6 +43,21 @@ def two_majorities(run: Run) -> None:
     _has(run, 3, 2)
     run.mend(silent)
     run.split({1, 2}, {3, 4, 5})
+    return late
+
+
+@scenario(nodes=5, protocol=REASSIGNING, lateness=False, parameters=VOTES, expect={
+    "BGS86-T221": "violated", "BGS86-L222": "violated", "BGS86-L224": "violated",
+})  # fmt: skip
+def two_majorities(run: Run) -> None:
+    """BGS86-T221 fails: a vote that is under way counts more than its node has by then.
+
+    I1 of node 1 gets the five votes of node 2, which arrive late. Meanwhile node 2 keeps one of
+    them (P5); node 3 hears of that, in I2, from node 2, which tells of I1 too, but node 1 says that
+    it has 1 vote. So for nodes 3 to 5 there are six votes, four of them theirs, and I3 passes.
+    Then I1 does. In the end both sides of a partition increase their votes at will.
+    """
+    late = _apart(run)
     run.ask(4, "Increase", votes=7)  # I3: by 3, 4 and 5
     _has(run, 4, 7)
     run.release(late)
@@ -59,3 +66,36 @@ def two_majorities(run: Run) -> None:
     _has(run, 4, 8)
     run.ask(1, "Increase", votes=10)
     _has(run, 1, 10)
+
+
+@scenario(nodes=5, protocol=LOCKS_TWO, lateness=False, parameters=VOTES, expect={
+    "BGS86-C22": "violated", "BGS86-MAJ": "violated",
+    "BGS86-T221": "violated", "BGS86-L222": "violated", "BGS86-L224": "violated",
+})  # fmt: skip
+def two_locks_by_two_majorities(run: Run) -> None:
+    """BGS86-C22 fails as published: both sides of that partition take the same lock."""
+    late = _apart(run)
+    run.ask(4, "Increase", votes=7)
+    _has(run, 4, 7)
+    run.release(late)
+    _has(run, 1, 9)
+    for i, d in ((1, "9 votes, holds x"), (4, "7 votes, holds x")):
+        run.ask(i, "Lock", object="x")
+        run.seen("became", node=i, d=d)
+
+
+@scenario(nodes=5, protocol=HARDENED_TWO, lateness=False, parameters=VOTES,
+          expect={"BGS86-T221": "holds"})  # fmt: skip
+def hardened_against_two_majorities(run: Run) -> None:
+    """BGS86-T221, C22, hardened: node 3 passes on what it was told of I1, and I3 is refused."""
+    late = _apart(run)
+    run.ask(4, "Increase", votes=7)
+    for j in (3, 5):
+        run.seen("received", node=4, src=j, kind="Vote")  # 4 of 14
+    run.release(late)
+    _has(run, 1, 9)
+    run.ask(1, "Lock", object="x")
+    run.seen("became", node=1, d="9 votes, holds x")
+    run.ask(4, "Lock", object="x")
+    run.seen("received", node=4, src=3, kind="Yes")
+    run.seen("received", node=4, src=5, kind="Yes")

@@ -28,10 +28,12 @@ PURE = {
     "nodes/bully_fd.py",
     "nodes/async_bully.py",
     "nodes/votes.py",
+    "nodes/locks.py",
     "nodes/policies.py",
     "nodes/token.py",
     "nodes/assignment.py",
     "nodes/autonomous.py",
+    "nodes/autonomous_locks.py",
     "nodes/consensus.py",
 }
 ALLOWED_IN_PURE = {"collections", "heapq", "types", "typing", "msgspec", "nodes", "traces"}
@@ -68,7 +70,7 @@ def test_protocols_and_kernel_import_nothing_that_does_io_tells_time_or_draws_nu
             "nodes.protocol", "nodes.task", "traces.events", "traces.properties", "traces.run",
             "nodes.invitation", "traces.group_record", "nodes.reactive", "nodes.detectors",
             "nodes.attendance", "nodes.stoller", "nodes.votes", "nodes.policies", "nodes.token",
-            "nodes.restricted", "nodes.assignment",
+            "nodes.restricted", "nodes.assignment", "nodes.autonomous", "nodes.locks",
         }  # fmt: skip
 
 

@@ -8,21 +8,25 @@ import pytest
 
 from harness.execute import Outcome
 from harness.run import Run
-from harness.scenario import AUTONOMOUS_ONE, AUTONOMOUS_TWO, CONSENSUS, scenario
+from harness.scenario import (
+    AUTONOMOUS_HARDENED_TWO,
+    AUTONOMOUS_LOCKS_ONE,
+    AUTONOMOUS_ONE,
+    AUTONOMOUS_TWO,
+    CONSENSUS,
+    scenario,
+)
 from harness.schedule import ScheduleError
-from harness.timing import timing_for
-from harness.virtual import VirtualEngine
 from nodes.assignment import first_votes
-from nodes.config import load_protocol
 from nodes.policies import STRATEGIES, consensus
-from scenarios.policy_storms import consensus_in_a_storm, policy_storm
+from scenarios.policy_storms import consensus_in_a_storm
 from tests.test_policies import Net, majority
-from traces.events import AnyEvent, Became, Opened, Stored, decode_lines, encoder
+from tests.vote_weather import ended, under, under_a_policy
+from traces.events import AnyEvent, Became, Stored
 from traces.judge import judge
 from traces.lives import History
 from traces.merge import read_trace
 from traces.restricted import Ledger
-from traces.run import RunInfo
 from traces.stores import effective
 
 A, B, C, D = 1, 2, 3, 4
@@ -49,22 +53,6 @@ def most(events: list[AnyEvent]) -> dict[int, int]:
     for node, votes in votes_in_force(events):
         found[node] = max(votes, found.get(node, 0))
     return dict(sorted(found.items()))
-
-
-def under(protocol: str, seed: int, nodes: int, **parameters: Any) -> Run:
-    """A run under virtual time, not yet begun."""
-    properties = load_protocol(protocol).claims
-    info = RunInfo("policies", "", protocol, "virtual", seed, nodes, timing_for(nodes), False,
-                   properties=properties, parameters=parameters)  # fmt: skip
-    run = Run(info, VirtualEngine(info))
-    run.engine.record(Opened(scenario="policies", engine="virtual", nodes=nodes))
-    return run
-
-
-def ended(run: Run) -> list[AnyEvent]:
-    run.finish()
-    run.engine.close()
-    return decode_lines(encoder.encode_lines(run.engine.events))
 
 
 # --- the paper's numbers --------------------------------------------------------------------
@@ -212,18 +200,6 @@ def test_who_missed_the_way_back_to_the_start_follows_when_it_hears_of_it() -> N
 # --- all weathers ---------------------------------------------------------------------------
 
 
-def in_a_storm(seed: int, protocol: str, strategy: str) -> tuple[list[AnyEvent], RunInfo]:
-    """A storm over a random number of nodes with random votes, under virtual time."""
-    rng = Random(seed)
-    n = rng.choice((3, 4, 5, 6))
-    votes = [*(rng.randint(1, 4) for _ in range(n - 1)), 1]
-    threshold = {"threshold": 20} if protocol == AUTONOMOUS_TWO and seed % 2 else {}
-    patience = rng.choice((0.02, 0.5, 4))
-    run = under(protocol, seed, n, strategy=strategy, votes=votes, patience=patience, **threshold)
-    policy_storm(run, rng.randint(5, 25))
-    return ended(run), run.info
-
-
 def at_most_one_token(events: list[AnyEvent], nodes: int) -> int:
     """Nobody ever has it while another has it; how often it was handed over."""
     where, numbers = {1: True}, set()
@@ -240,7 +216,7 @@ def test_no_storm_over_a_policy_leaves_two_increments_blind_for_each_other(
 ) -> None:
     increments = decrements = handed_on = 0
     for seed in range(16):
-        events, info = in_a_storm(seed, protocol, strategy)
+        events, info = under_a_policy(seed, protocol, strategy)
         verdicts = {v.id: v for v in judge(events, info)}
         broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
         assert not set(broken) - {"BGS86-L212", "BGS86-L222"}, seed
@@ -251,6 +227,21 @@ def test_no_storm_over_a_policy_leaves_two_increments_blind_for_each_other(
     assert increments > 20
     assert bool(decrements) == (protocol == AUTONOMOUS_TWO)
     assert bool(handed_on) == (STRATEGIES[strategy].choice == "token")
+
+
+WITH_LOCKS = {AUTONOMOUS_ONE: AUTONOMOUS_LOCKS_ONE, AUTONOMOUS_TWO: AUTONOMOUS_HARDENED_TWO}
+
+
+@pytest.mark.parametrize(("protocol", "strategy"), RUNNABLE)
+def test_no_policy_makes_two_transactions_hold_one_object(protocol: str, strategy: str) -> None:
+    contended = 0
+    for seed in range(10):
+        events, info = under_a_policy(seed, WITH_LOCKS[protocol], strategy)
+        verdicts = {v.id: v for v in judge(events, info)}
+        broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
+        assert not set(broken) - {"BGS86-L212"}, seed
+        contended += verdicts["BGS86-C22"].examined["contended"]
+    assert contended > 5
 
 
 def test_no_storm_over_consensus_assigns_a_version_twice() -> None:

@@ -2,22 +2,20 @@
 
 from collections.abc import Callable
 from random import Random
-from typing import Any
 
 import pytest
 
 from harness.execute import Outcome
 from harness.run import Run
-from harness.scenario import INCREASING, REASSIGNING
+from harness.scenario import HARDENED_TWO, INCREASING, LOCKS_ONE, REASSIGNING
 from harness.schedule import ScheduleError
 from harness.timing import timing_for
 from harness.virtual import VirtualEngine
-from nodes.config import load_protocol
 from reports.terminal import render_text
 from reports.vote_graph import dot
-from scenarios.vote_storms import storm
 from tests.oracle_votes import Oracle
-from traces.events import AnyEvent, Opened, decode_lines, encoder
+from tests.vote_weather import in_a_storm
+from traces.collected import aware, counted
 from traces.judge import judge
 from traces.lives import History
 from traces.merge import read_trace
@@ -32,25 +30,6 @@ def record_of(outcome: Outcome) -> VoteRecord:
     info = outcome.run.read_info()
     history = History(read_trace(outcome.run.trace), info.nodes)
     return VoteRecord(history, "BGS86-T221" in info.properties)
-
-
-def in_a_storm(seed: int, protocol: str, **parameters: Any) -> tuple[list[AnyEvent], RunInfo]:
-    """A storm over a random number of nodes with random votes, under virtual time."""
-    rng = Random(seed)
-    n = rng.choice((2, 3, 3, 4, 5, 6))
-    votes = [rng.randint(1, 4) for _ in range(n)]
-    votes[0] = 1
-    made = load_protocol(protocol)
-    settings = {"votes": votes, "patience": rng.choice((0, 0.02, 0.5, 4))} | parameters
-    info = RunInfo("storm", "", protocol, "virtual", seed, n, timing_for(n), False,
-                   properties=made.claims, parameters=settings)  # fmt: skip
-    run = Run(info, VirtualEngine(info))
-    run.engine.record(Opened(scenario="storm", engine="virtual", nodes=n))
-    requests = ("Increase", "Increase", "Decrease") if protocol == REASSIGNING else ("Increase",)
-    storm(run, requests, rng.randint(5, 40))
-    run.finish()
-    run.engine.close()
-    return decode_lines(encoder.encode_lines(run.engine.events)), info
 
 
 # --- the examples ---------------------------------------------------------------------------
@@ -132,6 +111,7 @@ def test_the_report_shows_the_increments_and_dot_both_kinds_of_arcs(
     shown = render_text(outcome.run, outcome.verdicts)
     assert "I2     2  1 → 5  1-3: 7 of 9      I0 I1  I1" in shown
     assert "2 times a node gave votes back" in shown
+    assert "(I1 ~> 5→1)  ⇒ I2  ⇢ I3" in shown
     graph = dot(record_of(outcome))
     assert 'I1 -> I2 [color="black:invis:black"];' in graph
     assert "I1 -> I3 [style=dashed];" in graph
@@ -141,27 +121,38 @@ def test_the_report_shows_the_increments_and_dot_both_kinds_of_arcs(
 # --- in all weathers ------------------------------------------------------------------------
 
 
+PASSED_ON = {  # what fails as published, and not when hardened (docs/votes.md)
+    INCREASING: {"BGS86-L212"},
+    LOCKS_ONE: {"BGS86-L212"},
+    REASSIGNING: {"BGS86-L222", "BGS86-L224", "BGS86-T221"},
+}
+
+
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.parametrize(("protocol", "runs"), [(INCREASING, 2000), (REASSIGNING, 1000)])
-def test_no_storm_leaves_two_increments_blind_for_each_other(
-    protocol: str, runs: int, part: int
-) -> None:
-    increments = 0
+@pytest.mark.parametrize(("protocol", "runs"), [
+    (LOCKS_ONE, 2000), (HARDENED_TWO, 1000), (INCREASING, 500), (REASSIGNING, 500),
+])  # fmt: skip
+def test_no_storm_breaks_a_claim(protocol: str, runs: int, part: int) -> None:
+    increments = contended = 0
     for seed in range(part * runs // 4, (part + 1) * runs // 4):
         events, info = in_a_storm(seed, protocol)
         verdicts = {v.id: v for v in judge(events, info)}
         broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
-        assert not set(broken) - {"BGS86-L212"}, seed
+        assert not set(broken) - PASSED_ON.get(protocol, set()), seed
         increments += verdicts["BGS86-MAJ"].examined["increments"]
+        if "BGS86-C22" in verdicts:
+            contended += verdicts["BGS86-C22"].examined["contended"]
     assert increments > runs / 4
+    assert contended > runs / 4 or protocol in (INCREASING, REASSIGNING)
 
 
-@pytest.mark.parametrize("seed", range(1, 26))
+@pytest.mark.parametrize("seed", range(1, 51))
 def test_a_storm_over_real_processes_is_as_harmless(seed: int, run: Callable[..., Outcome]) -> None:
-    for name in ("vote-storm", "reassignment-storm"):
+    names = ("lock-storm", "vote-storm", "reassignment-storm", "hardened-lock-storm")
+    for name in names if seed % 5 == 0 else names[:1]:
         outcome = run(name, engine="real", seed=seed)
         broken = [v.id for v in outcome.verdicts if v.result == "violated"]
-        assert not set(broken) - {"BGS86-L212"}
+        assert not set(broken) - PASSED_ON.get(outcome.info.protocol, set())
 
 
 # --- the oracle -----------------------------------------------------------------------------
@@ -184,9 +175,10 @@ def wild(seed: int) -> VoteRecord:
             k = rng.choice([k for k in range(info.nodes) if k != it.node - 1])
             for value in (it.own, *(v for _, v in received)):
                 value["V"][k] = value["N"][k] = 0
-        counted = list(record._counted(it.node, it.own, it.ballot))
-        it.counted, it.counted_marks = tuple(v for v, _ in counted), tuple(m for _, m in counted)
-        it.aware_marks = tuple(record._aware(it.node, it.own, it.ballot))
+        vectors = {it.node: it.own} | (it.ballot.vectors if it.ballot else {})
+        v = counted(vectors, record.versions)
+        it.counted, it.counted_marks = tuple(votes for votes, _ in v), tuple(m for _, m in v)
+        it.aware_marks = aware(it.node, vectors, record.versions)
     return record
 
 

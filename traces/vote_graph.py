@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
 from traces.vote_record import Increment, VoteRecord
 
@@ -208,11 +209,11 @@ class VoteGraph:
         for z in self.nodes:
             at_z = sorted((self.all[a].installed, self.rank[a], a) for a in self._ranked[z])
             installed = [it[0] for it in at_z]
+            newest = [(0, -1), *accumulate(((rank, a) for _, rank, a in at_z), max)]
             for k, it in enumerate(self.all):
-                before = at_z[: bisect_left(installed, it.begun)]
-                newest = max(before, key=lambda e: e[1], default=None)
-                if newest is not None and newest[1] > self.saw[k][z]:
-                    yield Pair(self.all[newest[2]], it)
+                rank, a = newest[bisect_left(installed, it.begun)]
+                if rank > self.saw[k][z]:
+                    yield Pair(self.all[a], it)
 
     def after(self) -> int:
         """How many pairs there are of which one began after the other was installed."""

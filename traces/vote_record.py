@@ -15,25 +15,13 @@ Rules, all from messages and from the safe cell `votes`, whose value is {"V": [.
 Limits: an increase that was cancelled or cut short by a crash is no increment.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from traces.collected import Ballot, Value, aware, counted
 from traces.events import Loaded, Received, Sent, Stored
 from traces.lives import History
 from traces.stores import effective
-
-Value = dict[str, list[int]]
-
-
-@dataclass(slots=True)
-class Ballot:
-    """A collection of votes: when it began, for how many, and the votes on it so far."""
-
-    begun: int
-    votes: int
-    received: dict[int, tuple[int, Value]] = field(default_factory=dict)  # voter -> (event, ...)
 
 
 @dataclass(slots=True)
@@ -156,38 +144,12 @@ class VoteRecord:
                 ballot = None
             # Whoever votes on it after this was no part of its majority.
             had = Ballot(ballot.begun, votes, dict(ballot.received)) if ballot else None
-            counted = list(self._counted(node, held, had))
+            vectors = {node: held} | (had.vectors if had else {})
+            v = counted(vectors, self.versions)
             self.increments.append(
                 Increment(
                     node, before, votes, version, had.begun if had else i, i, had, held,
-                    tuple(v for v, _ in counted), tuple(m for _, m in counted),
-                    tuple(self._aware(node, held, had)),
+                    tuple(votes for votes, _ in v), tuple(mark for _, mark in v),
+                    aware(node, vectors, self.versions),
                 )
             )  # fmt: skip
-
-    def _counted(self, i: int, own: Value, ballot: Ballot | None) -> Iterator[tuple[int, int]]:
-        """v_k and its mark for every node k: P1 (P3), a) and b)."""
-        received = _vectors(i, own, ballot)
-        for k in range(self.nodes):
-            if k + 1 in received:  # a)
-                yield self._entry(received[k + 1], k)
-            else:  # b)
-                yield max(
-                    (self._entry(value, k) for value in received.values()), key=lambda e: e[::-1]
-                )
-
-    def _aware(self, i: int, own: Value, ballot: Ballot | None) -> Iterator[int]:
-        """The newest mark of every node that any vector shows; of its own, what it installed."""
-        received = _vectors(i, own, ballot)
-        for k in range(self.nodes):
-            among = [own] if k + 1 == i else list(received.values())
-            yield max(self._entry(value, k)[1] for value in among)
-
-    def _entry(self, value: Value, k: int) -> tuple[int, int]:
-        return value["V"][k], value["N" if self.versions else "V"][k]
-
-
-def _vectors(i: int, own: Value, ballot: Ballot | None) -> dict[int, Any]:
-    """The vectors a node has to count with, by whose they are; its own among them."""
-    votes = ballot.received if ballot else {}
-    return {i: own} | {j: value for j, (_, value) in votes.items()}

@@ -10,33 +10,49 @@ from harness.catalog import built_in
 from harness.execute import Outcome, execute
 from harness.scenario import (
     ASYNC_BULLY,
+    AUTONOMOUS_ONE,
+    AUTONOMOUS_TWO,
     BULLY,
     BULLY_FD,
+    CONSENSUS,
+    HARDENED_TWO,
     INCREASING,
     INVITATION,
+    LOCKS_ONE,
     REASSIGNING,
     RESTRICTED,
     Scenario,
 )
 from nodes.async_bully import AsyncBully, AsyncBullyTasks
+from nodes.autonomous import AutonomousOne, AutonomousTwo
 from nodes.bully_fd import BullyFD
+from nodes.consensus import Consensus
 from nodes.invitation import Invitation
+from nodes.locks import HardenedTwo, LocksOne
 from nodes.protocol import Protocol
 from nodes.restricted import Restricted
 from nodes.votes import Increasing, Reassigning
 from tests.mutants import (
     bully,
     directed,
+    directed_locks,
     directed_stoller,
     directed_votes,
     invitation,
+    locks,
+    policies,
     restricted,
     stoller,
     votes,
 )
 
 SEEDS = range(1, 6)
-DIRECTED = [*directed.DIRECTED, *directed_stoller.DIRECTED, *directed_votes.DIRECTED]
+DIRECTED = [
+    *directed.DIRECTED,
+    *directed_stoller.DIRECTED,
+    *directed_votes.DIRECTED,
+    *directed_locks.DIRECTED,
+]
 FLAWED = {"GM82-4"}  # S97 App. A, S00: it convicts nobody, since the right protocol breaks it too
 MUTANTS: list[type[Protocol]] = [
     bully.OneStep,
@@ -66,6 +82,8 @@ MUTANTS: list[type[Protocol]] = [
     *restricted.MUTANTS,
     *stoller.MUTANTS,
     *votes.MUTANTS,
+    *locks.MUTANTS,
+    *policies.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
     bully.LateAnswer,
@@ -78,11 +96,16 @@ EQUIVALENT: list[type[Protocol]] = [
     *votes.EQUIVALENT,
 ]
 RIGHT: list[tuple[type[Protocol], str]] = [  # a protocol before the one it is made from
+    (Consensus, CONSENSUS),
     (Restricted, RESTRICTED),
     (Invitation, INVITATION),
     (AsyncBullyTasks, directed_stoller.ASYNC_TASKS),
     (AsyncBully, ASYNC_BULLY),
     (BullyFD, BULLY_FD),
+    (AutonomousTwo, AUTONOMOUS_TWO),
+    (AutonomousOne, AUTONOMOUS_ONE),
+    (HardenedTwo, HARDENED_TWO),
+    (LocksOne, LOCKS_ONE),
     (Reassigning, REASSIGNING),
     (Increasing, INCREASING),
 ]

@@ -94,7 +94,7 @@ class SameVersion(Reassigning):
 class TakesItsOwnEntry(Reassigning):
     """Takes over its own entry from others, who have recorded what it has not yet installed."""
 
-    def update(self, V: dict[int, int], N: dict[int, int]) -> None:  # type: ignore[override]  # noqa: N803
+    def update(self, V: dict[int, int], N: dict[int, int]) -> None:  # type: ignore[override]
         """For every node."""
         super().update(V, N)
         if N[self.i] > self.N[self.i]:
