@@ -50,6 +50,7 @@ MUTANTS: list[type[Protocol]] = [
     bully.HalfMade,
     bully.ForgetfulCalls,
     bully.DeadCandidate,
+    bully.LateAnswer,
     invitation.ForgetfulCounter,
     invitation.NamelessNumber,
     invitation.RecoveryInTheOldGroup,
@@ -68,7 +69,6 @@ MUTANTS: list[type[Protocol]] = [
     *votes.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
-    bully.LateAnswer,
     invitation.AcceptOfAnyGroup,
     invitation.ReadyAtAnyTime,
     invitation.KeptUp,
