@@ -1,6 +1,7 @@
 """The command line as a person meets it: answers, exit codes, and what it leaves behind."""
 
 import contextlib
+import ctypes
 import json
 import os
 import re
@@ -317,6 +318,28 @@ def test_a_stored_run_that_makes_no_sense_is_refused_in_words(folder: Path) -> N
         said = done.stdout if now == '"nodes": 3' else done.stderr
         assert (done.returncode, words in said) == (3 if now == '"nodes": 3' else 2, True), said
         assert "Traceback" not in done.stderr
+
+
+def without_override() -> None:
+    """In a child: even root may write only where the modes say so (capabilities(7))."""
+    pr_capbset_drop, cap_dac_override = 24, 1
+    ctypes.CDLL(None).prctl(pr_capbset_drop, cap_dac_override)
+
+
+def test_a_run_that_may_only_be_read_can_be_judged(folder: Path) -> None:
+    hustings("run", "cold-start", "--engine", "virtual", cwd=folder)
+    stored = (folder / "runs/latest").resolve()
+    stored.chmod(0o555)
+    for command in ("check", "report"):
+        args = [sys.executable, "-m", "harness", command, "runs/latest"]
+        done = subprocess.run(
+            args, cwd=folder, capture_output=True, text=True, preexec_fn=without_override
+        )
+        assert done.returncode == 0, done.stderr
+        assert "GM82-1a" in done.stdout
+    args = [sys.executable, "-c", "open('runs/latest/x', 'w')"]
+    assert subprocess.run(args, cwd=folder, preexec_fn=without_override).returncode != 0
+    stored.chmod(0o755)
 
 
 def test_a_bug_is_never_taken_for_a_verdict(folder: Path) -> None:
