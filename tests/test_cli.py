@@ -542,7 +542,10 @@ def test_no_worker_survives_the_end_of_networks(folder: Path, signo: int) -> Non
     while len(family(folder)) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)  # between two looks at /proc
     os.killpg(process.pid, signo) if signo == signal.SIGINT else os.kill(process.pid, signo)
-    _, err = process.communicate(timeout=20)
+    try:
+        _, err = process.communicate(timeout=20)
+    finally:
+        process.kill()  # where it was started deaf to Ctrl-C it would go on for minutes
     assert gone(folder)
     assert "Traceback" not in err
     if signo != signal.SIGKILL:
