@@ -84,7 +84,7 @@ def _from_file(path: Path, one: str) -> list[Scenario]:
     sys.path.insert(0, str(path.resolve().parent))  # a protocol of its own, for every process
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UnknownName(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     found = {
         s.name: replace(s, again=f"hustings run {path}::{s.name}") for s in scenarios_of(module)

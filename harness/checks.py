@@ -9,8 +9,20 @@ from contextlib import suppress
 from inspect import signature
 from typing import Any, get_args
 
+import msgspec
+
 from harness.live import Live
-from harness.rules import Delay, Drop, Duplicate, Hold, Link, Lose, Reorder, Rule
+from harness.rules import (
+    LONGEST_MS,
+    Delay,
+    Drop,
+    Duplicate,
+    Hold,
+    Link,
+    Lose,
+    Reorder,
+    Rule,
+)
 from harness.schedule import ScheduleError, Step
 from nodes.config import load_protocol
 from nodes.protocol import Protocol
@@ -22,6 +34,15 @@ RULES: dict[str, type[Rule]] = {
 }  # fmt: skip
 EVENTS = {kind.__struct_config__.tag: set(kind.__struct_fields__) for kind in get_args(AnyEvent)}
 CONTRACTS = ("buffer", "drop")
+TAKES = {  # what each verb that puts on no rule may be told
+    "pause": {"contract"}, "arm": {"event", "where"}, "ask": {"kind", "args"}, "elapse": {"ms"},
+    "settled": {"within_ms"}, "calm": {"ms", "within_ms"}, "reached": {"within_ms"},
+    "seen": {"event", "where", "within_ms"},
+}  # fmt: skip
+KINDS: dict[str, tuple[type, str]] = {
+    "event": (str, "a name"), "kind": (str, "a name"), "contract": (str, "a name"),
+    "where": (dict, "fields with values"), "args": (dict, "names with values"),
+}  # fmt: skip
 ON_NODES = ("start", "kill", "restart", "pause", "resume", "arm", "ask", "reached",
             "settled")  # fmt: skip
 
@@ -32,13 +53,14 @@ def check(step: Step, nodes: Collection[int], live: Live, rules: Mapping[int, ob
     _in_the_right_state(step, live)
     if step.verb in RULES:
         rule_of(step)
-    elif step.verb == "mend" and step.rule not in rules:
+    else:
+        _args_known(step)
+    if step.verb == "mend" and step.rule not in rules:
         raise ScheduleError(f"mend: no rule {step.rule} is in force")
-    elif step.verb in ("seen", "arm"):
+    if step.verb in ("seen", "arm"):
         _event_known(step.verb, step.args.get("event", ""), step.args.get("where", {}))
-    elif step.verb in ("elapse", "calm") and not _is_time(step.args.get("ms")):
-        ms = step.args.get("ms")
-        raise ScheduleError(f"{step.verb}: ms is {ms!r}; it must be a time, 0 or more")
+    elif step.verb in ("elapse", "calm"):
+        _time_known(step, "ms")
     elif step.verb == "pause":
         _contract_known(step)
 
@@ -67,8 +89,8 @@ def check_parameters(protocol: str, parameters: Mapping[str, Any], nodes: Sequen
 def rule_of(step: Step) -> Rule:
     """The rule a step puts on its links."""
     try:
-        return RULES[step.verb](**step.args)
-    except (TypeError, ValueError) as error:
+        return msgspec.convert(step.args, RULES[step.verb])
+    except msgspec.ValidationError as error:
         raise ScheduleError(f"{step.verb}: {error}") from None
 
 
@@ -79,6 +101,8 @@ def _names_known(step: Step, nodes: Collection[int]) -> None:
         raise ScheduleError(f"{step.verb}: no node {min(unknown)}; there are 1..{len(nodes)}")
     if any(i == j for i, j in links):
         raise ScheduleError(f"{step.verb}: a node has no link to itself")
+    if len(set(step.nodes)) < len(step.nodes) or len(set(links)) < len(links):
+        raise ScheduleError(f"{step.verb}: it names a node or a link twice")
     if step.verb in ON_NODES and not step.nodes:
         raise ScheduleError(f"{step.verb}: it names no node")
     if step.verb in RULES and not links:
@@ -100,6 +124,20 @@ def _in_the_right_state(step: Step, live: Live) -> None:
     }.get(step.verb, (set(), ""))
     if wrong:
         raise ScheduleError(f"{step.verb}: node {min(wrong)} {why}")
+
+
+def _args_known(step: Step) -> None:
+    """What a rule is told is checked where the rule is made."""
+    takes = TAKES.get(step.verb, set())
+    for name, value in step.args.items():
+        if name not in takes:
+            there_is = _near(name, takes) if takes else "; it takes nothing"
+            raise ScheduleError(f"{step.verb}: it takes no {name!r}{there_is}")
+        kind, words = KINDS.get(name, (object, ""))
+        if not isinstance(value, kind):
+            raise ScheduleError(f"{step.verb}: {name} is {value!r}; it must be {words}")
+    if "within_ms" in step.args:
+        _time_known(step, "within_ms")
 
 
 def _contract_known(step: Step) -> None:
@@ -124,5 +162,8 @@ def _near(word: str, known: Collection[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if len(near) <= 2 else f"; {', '.join(near)}"
 
 
-def _is_time(ms: object) -> bool:
-    return isinstance(ms, int | float) and 0 <= ms < float("inf")
+def _time_known(step: Step, name: str) -> None:
+    ms = step.args.get(name)
+    if isinstance(ms, bool) or not isinstance(ms, int | float) or not 0 <= ms <= LONGEST_MS:
+        words = f"{name} is {ms!r}; it must be a time, from 0 to {LONGEST_MS:,} (a day)"
+        raise ScheduleError(f"{step.verb}: {words}")

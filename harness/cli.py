@@ -23,6 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from harness import MOST_NODES
+
 if TYPE_CHECKING:
     from harness.execute import Outcome
     from traces.run import RunDir
@@ -49,6 +51,9 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:  # a bug: left to Python it would end with 1, which is a verdict
+        traceback.print_exc()
+        return _fail(f"{type(error).__name__}: {error}", HARNESS_FAULT)
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -72,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("names", nargs="+", metavar="NAME|FILE", help="a scenario, FILE or FILE::NAME")
     run.add_argument("--engine", choices=("real", "virtual"), default="real")
     run.add_argument("--seed", type=int, default=1, help="of chance: losses, jitter, targets")
-    run.add_argument("--nodes", type=_up_to(200), help="how many nodes (default: the scenario's)")
+    run.add_argument("--nodes", type=_up_to(MOST_NODES), help="how many (default: the scenario's)")
     run.add_argument("--protocol", metavar="MODULE:CLASS", help="instead of the scenario's")
     run.add_argument("--schedule", type=Path, metavar="FILE", help="drive the run from this file")
     run.add_argument("--json", action="store_true", help="results as JSON")

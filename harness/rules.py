@@ -15,12 +15,12 @@ enough to spread faults, not to keep secrets.
 
 from collections.abc import Sequence
 from enum import Enum
-from math import inf
 from typing import NamedTuple
 
 import msgspec
 
 Link = tuple[int, int]
+LONGEST_MS = 24 * 3_600_000  # of anything that lasts: a day
 
 
 class Action(Enum):
@@ -58,9 +58,9 @@ class _Rule(msgspec.Struct, frozen=True, tag_field="verb", forbid_unknown_fields
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
-            value, most = getattr(self, name), 1.0 if name == "p" else inf
-            if not 0 <= value <= most or value == inf:  # a NaN fails this too
-                raise ValueError(f"{name} of {self.verb} is {value}; it must be in 0..{most:g}")
+            value, most = getattr(self, name), 1 if name == "p" else LONGEST_MS
+            if not 0 <= value <= most:  # a NaN fails this too
+                raise ValueError(f"{name} of {self.verb} is {value}; it must be in 0..{most:,}")
 
     @property
     def verb(self) -> str:

@@ -202,18 +202,22 @@ class Run:
         """
         self._finishing = True
         self.live.catch_up()
-        for node in sorted(self.live.stopped & self.live.up):
+        stopped = sorted(self.live.stopped & self.live.up)
+        self._note_what_is_left(stopped)
+        for node in stopped:
             self.resume(node)
-        self._mend_the_rest()
+        self.mend()
         if self.live.up and self.info.elects:
             with suppress(GaveUp):  # whether it had to settle is for the analyzer to say
                 self.settled(within_ms=1.1 * self.info.settles_ms)
 
-    def _mend_the_rest(self) -> None:
-        if self._rules:
-            left = ", ".join(f"{verb} (rule {rule})" for rule, (verb, _) in self._rules.items())
-            self.info.notes.append(f"the script left in force, and the end mended: {left}")
-        self.mend()
+    def _note_what_is_left(self, stopped: list[int]) -> None:
+        left = [f"node {node} stopped" for node in stopped]
+        left += [f"{verb} (rule {rule})" for rule, (verb, _) in self._rules.items()]
+        if left:
+            note = f"the script left in force, and the end mended: {', '.join(left)}"
+            self.info.notes.append(note)
+            self._narrate(note)
 
     def drive(self, schedule: Schedule) -> None:
         """Do what a recorded schedule says."""
@@ -227,8 +231,8 @@ class Run:
     def apply(self, step: Step) -> None:
         """One step: into the schedule, into the trace, into the world."""
         self.live.catch_up()
-        if step.verb in RULES and not step.rule:
-            step.rule = self._highest_rule + 1
+        if step.verb in RULES:
+            step.rule = self._fresh(step)
         check(step, self.nodes, self.live, self._rules)
         if step.verb == "ask" and not self.info.command:
             check_request(step, load_protocol(self.info.protocol))
@@ -242,6 +246,13 @@ class Run:
         else:
             self._wait(step)
         self.live.catch_up()
+
+    def _fresh(self, step: Step) -> int:
+        """The number of its rule. What a rule did is told by its number: none is used twice."""
+        least = self._highest_rule + 1
+        if step.rule and step.rule < least:
+            raise ScheduleError(f"{step.verb}: rule {step.rule}; the next one is {least} or more")
+        return step.rule or least
 
     def _inject(self, step: Step) -> None:
         if step.verb == "pause" and step.args.get("contract") == "drop":
@@ -347,7 +358,7 @@ class Run:
         return nodes[0]
 
     def _on(self, verb: str, links: Iterable[Link], **args: Any) -> int:
-        step = Step(verb, links=tuple(sorted(links)), args=args)
+        step = Step(verb, links=tuple(sorted(set(links))), args=args)
         self.apply(step)
         return step.rule
 

@@ -7,10 +7,11 @@ slow one.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from harness import MOST_NODES
 from harness.rules import Link
 
 FAULTS = (
@@ -20,7 +21,7 @@ FAULTS = (
 WAITS = ("settled", "calm", "seen", "reached", "elapse")
 
 
-class Step(msgspec.Struct, omit_defaults=True):
+class Step(msgspec.Struct, omit_defaults=True, forbid_unknown_fields=True):
     """One verb with its targets. `at_ms` says when it happened; nothing is read from it."""
 
     verb: str
@@ -31,11 +32,11 @@ class Step(msgspec.Struct, omit_defaults=True):
     at_ms: float = 0.0
 
 
-class Schedule(msgspec.Struct):
+class Schedule(msgspec.Struct, forbid_unknown_fields=True):
     """The steps of one run."""
 
     scenario: str
-    nodes: int
+    nodes: Annotated[int, msgspec.Meta(ge=1, le=MOST_NODES)]
     seed: int
     steps: list[Step]
 

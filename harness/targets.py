@@ -19,7 +19,7 @@ def resolve(target: Target, nodes: tuple[int, ...], live: Live, random: Random) 
     if isinstance(target, int):
         return (target,)
     if not isinstance(target, str):
-        return tuple(sorted(target))
+        return tuple(sorted(set(target)))
     if target == "all":
         return nodes
     running = sorted(live.running)

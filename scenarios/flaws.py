@@ -1,7 +1,7 @@
-"""Where a listing fails its own claim: every assumption holds, and the assertion does not."""
+"""Where a listing fails its own claim: all that it assumes holds, and the assertion does not."""
 
 from harness.run import Run
-from harness.scenario import scenario
+from harness.scenario import INVITATION, scenario
 
 
 @scenario(nodes=6, expect={"GM82-1a": "vacuous", "GM82-1b": "vacuous", "GM82-2": "violated"})
@@ -28,3 +28,37 @@ def coordinator_that_gave_way(run: Run) -> None:
     run.start([6])
     run.seen("received", node=2, src=6, ack=True)
     run.kill(6)
+
+
+@scenario(
+    nodes=2,
+    protocol=INVITATION,
+    expect={"GM82-4": "violated", "S00-4'a": "violated", "S00-4'b": "violated"},
+)
+def invited_to_its_own_group(run: Run) -> None:
+    """GM82 Thm A4 is flawed, and Assertion 4' falls with it: a late Invitation comes back.
+
+    1 has lost its coordinator 2, and is a group of its own; 2 does not know, and has 1 in Up. 1
+    finds 2 and invites it to a new group, but the Invitation is late: 1 goes on alone, Normal.
+    Then 2 accepts, and forwards the invitation to its old members, which is to 1: Invitation(1,
+    1, gn). Node 1 is Normal, so it joins; it accepts from itself, and waits in Reorganization for
+    its own Ready. Nobody sends it. Check looks only at Normal nodes, and Timeout returns where
+    S(1).c = 1. The proof of Theorem A4 says that a node in no normal group "will eventually
+    discover this (through procedure Timeout)".
+    """
+    run.start([2])
+    run.elapse(run.info.timing.check_ms / 2)  # so that their Checks never meet
+    run.start([1])
+    run.settled()
+    apart = run.cut([(1, 2), (2, 1)])
+    run.seen("became", node=1, s="Normal", c=1)
+    run.arm(1, "sent", kind="AreYouCoordinator", ack=False)
+    run.reached(1)
+    run.mend(apart)
+    run.resume(1)
+    run.seen("received", node=1, src=2, kind="AreYouCoordinator", ack=True)
+    late = run.hold([(1, 2)])
+    run.seen("became", node=1, s="Normal")
+    run.release(late)
+    run.seen("became", node=1, s="Reorganization", up=[1])
+    run.elapse(1.05 * run.info.settles_ms)

@@ -6,6 +6,7 @@ as it goes, and says so. How each verdict is found is in traces.rulings.
 Limits: the same trace gives the same verdicts; nothing else is looked at but run.json.
 """
 
+import errno
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,17 @@ def judge_run(rundir: RunDir, budget: int = 0) -> list[Verdict]:
             verdicts = judge(read_trace(rundir.trace), info)
     except InvalidTrace as invalid:
         verdicts = unknown(invalid.problems, info)
-    write_whole(rundir.verdicts, encode(verdicts))
+    _store(rundir, verdicts)
     return verdicts
+
+
+def _store(rundir: RunDir, verdicts: list[Verdict]) -> None:
+    """With the run, unless it may only be read: it can be judged all the same."""
+    try:
+        write_whole(rundir.verdicts, encode(verdicts))
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EROFS):
+            raise
 
 
 def unknown(problems: list[str], info: RunInfo) -> list[Verdict]:

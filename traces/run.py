@@ -11,21 +11,23 @@ runs/<scenario>-<n>/
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from traces.cliques import BUDGET
-from traces.properties import SYNCHRONOUS
+from traces.properties import PROPERTIES, SYNCHRONOUS
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Timing(msgspec.Struct, frozen=True):
     """The times of a run, in one place (GM82 II A8, A9; CJ97 10.2.1)."""
 
-    t_m_ms: float = 15.0
-    t_p_ms: float = 20.0
-    check_ms: float = 100.0
-    timeout_ms: float = 300.0
+    t_m_ms: Positive = 15.0
+    t_p_ms: Positive = 20.0
+    check_ms: Positive = 100.0
+    timeout_ms: Positive = 300.0
 
     @property
     def t_ms(self) -> float:
@@ -75,7 +77,7 @@ class RunInfo(msgspec.Struct):
     protocol: str
     engine: str
     seed: int
-    nodes: int
+    nodes: Annotated[int, msgspec.Meta(ge=1)]
     timing: Timing
     lateness: bool = True
     expect: dict[str, str] = {}
@@ -89,6 +91,10 @@ class RunInfo(msgspec.Struct):
     tau_fd_ms: float = 0.0  # the latency its failure detector promises (S97 2), if it has one
     parameters: dict[str, Any] = {}  # of the protocol, as the scenario set them
     budget: int = BUDGET  # steps of the search for a minimum clique cover (S00-4'b)
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.properties) - set(PROPERTIES):
+            raise ValueError(f"no property {min(unknown)!r}")
 
     @property
     def elects(self) -> bool:

@@ -1,8 +1,7 @@
 """Bullies that are wrong in one place each.
 
 Each must be judged `violated` by some scenario in which every assumption about the environment
-holds. One is equivalent inside the assumptions; its docstring proves it, and HastyTimeout
-stands in its place.
+holds.
 """
 
 from typing import Any
@@ -198,19 +197,9 @@ class _LateAnswers(Kernel):
 class LateAnswer(Bully):
     """Uses the late answer of a timed-out CALL for the CALL it waits for now.
 
-    Equivalent inside the assumptions. A CALL sent at t to a node that is up is delivered by
-    t + T_m (A8), answered within T_p (A9), and the answer delivered within T_m: by t + T, when
-    the CALL times out. So no answer comes after its time-out. A second copy of an answer is out
-    of order and counts as lost (A7).
-
-    There are also answers whose process was ended by STOP before they came. Where a node is
-    above this one, a new Election has first waited T for it in vain, and by then no old answer
-    is in flight. The highest node of all has nobody above it; but then nobody else can have
-    halted the node that answered, so what the old answer says of it (halted, by this node) is
-    still so, or it has crashed since and is not active. An old answer taken for AreYouNormal
-    says at worst "No", which starts an election too many.
-
-    HastyTimeout, which makes answers late by itself, is the real mutant in its place.
+    Inside the assumptions a node that is up answers before its caller's time-out. What comes late
+    is an answer to a CALL of a former life: the highest node, back at once, takes the one to its
+    old Ready for one to its new Halt, and believes itself at c2 while a node is still Normal.
     """
 
     kernel = _LateAnswers

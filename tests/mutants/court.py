@@ -66,6 +66,7 @@ MUTANTS: list[type[Protocol]] = [
     bully.HalfMade,
     bully.ForgetfulCalls,
     bully.DeadCandidate,
+    bully.LateAnswer,
     invitation.ForgetfulCounter,
     invitation.NamelessNumber,
     invitation.RecoveryInTheOldGroup,
@@ -86,7 +87,6 @@ MUTANTS: list[type[Protocol]] = [
     *policies.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
-    bully.LateAnswer,
     invitation.AcceptOfAnyGroup,
     invitation.ReadyAtAnyTime,
     invitation.KeptUp,

@@ -78,6 +78,24 @@ def slow_links(run: Run) -> None:
     run.settled()
 
 
+@scenario(nodes=2)
+def answer_to_a_former_life(run: Run) -> None:
+    """GM82 App. I: 2 dies before 1 has answered its Ready, and is back when the answer comes.
+
+    1 is stopped for less than T_p, and no link delays as much as T_m. 2 asks nobody first, since
+    nobody is above it: it waits for an answer to Halt, which has not reached 1 yet.
+    """
+    run.start()
+    run.arm(1, "sent", kind="Ready", ack=True)
+    run.reached(1)
+    run.delay([(2, 1)], ms=run.info.timing.t_m_ms * 0.9)
+    run.kill(2)
+    run.restart(2)
+    run.elapse(1)
+    run.resume(1)
+    run.settled()
+
+
 @scenario(protocol=INVITATION)
 def ready_of_a_group_that_is_gone(run: Run) -> None:
     """GM82 App. II, Ready: the last word of 4's group reaches 3 when it has joined 5's.
@@ -160,4 +178,5 @@ DIRECTED = [
     return_to_another_coordinator,
     echo_of_ready,
     slow_links,
+    answer_to_a_former_life,
 ]
