@@ -244,6 +244,60 @@ def test_no_policy_makes_two_transactions_hold_one_object(protocol: str, strateg
     assert contended > 5
 
 
+def _has(run: Run, node: int, votes: int) -> None:
+    run.seen("became", node=node, d=f"{votes} votes")
+
+
+@scenario(nodes=7, protocol=AUTONOMOUS_TWO, lateness=False, parameters={
+    "strategy": "overthrow-ranking-decrease", "votes": [1, 2, 4, 1, 1, 6, 1], "patience": 60,
+}, expect={"BGS86-T221": "violated", "BGS86-L224": "violated", "BGS86-L222": "holds"})  # fmt: skip
+def blind_by_policy(run: Run) -> None:
+    """BGS86-T221 fails by a policy alone: nobody is asked, and votes are taken and given back.
+
+    Node 2 supplants 1 and 6, and gives back when they return. Node 1, cut off from 7, supplants it
+    meanwhile, by a vote of node 2 that is late. A roll call tells node 3 of the fewer votes of node
+    2 and not of the increase of node 1; so it has a majority with 4, 5 and 6, and supplants them.
+    """
+    run.start()
+    away, out = run.isolate(1), run.isolate(6)
+    _has(run, 2, 16)
+    run.mend(away)
+    _has(run, 2, 14)
+    back = {"last": [1, 2, 3, 4, 5, 7], "away": False, "table": [0] * 7, "resets": 0}
+    votes = {"V": [1, 14, 4, 1, 1, 6, 1], "N": [0, 2, 0, 0, 0, 0, 0]}
+    run.seen("stored", node=1, cell="votes", value=votes | back)
+    run.arm(1, "stored", cell="tried")
+    run.cut([(1, 7), (7, 1)])
+    run.reached(1)
+    late = run.hold([(2, 1)])
+    unaware = run.cut([(1, 3), (1, 4), (1, 5)])
+    run.resume(1)
+    run.seen("received", node=2, src=1, kind="Increase")
+    for j in (3, 4, 5):
+        run.seen("dropped", src=1, dst=j)
+    run.mend(unaware)
+    run.arm(2, "sent", kind="Decrease")
+    run.mend(out)
+    run.reached(2)
+    unheard = run.cut((2, j) for j in (3, 4, 5, 6))
+    run.resume(2)
+    for j in (3, 4, 5, 6):
+        run.seen("dropped", src=2, dst=j)
+    run.mend(unheard)
+    told = {"V": [1, 8, 4, 1, 1, 6, 1], "N": [0, 3, 0, 0, 0, 0, 0]}
+    run.seen("stored", node=3, cell="votes", value=told | back | {"last": [*run.nodes]})
+    run.split({1, 2}, {3, 4, 5, 6}, {7})
+    _has(run, 3, 24)
+    run.release(late)
+    _has(run, 1, 3)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_policy_alone_breaks_theorem_2_2_1(seed: int, run: Callable[..., Outcome]) -> None:
+    outcome = run(blind_by_policy, engine="virtual", seed=seed)
+    assert outcome.as_expected
+
+
 def test_no_storm_over_consensus_assigns_a_version_twice() -> None:
     assigned = 0
     for seed in range(10):
