@@ -12,8 +12,7 @@ cut of its own, between event i and the next. Rules:
   group. More than one key with a count, and the assertion is broken; so a step costs O(1).
 - A violation is an interval of cuts; its first cut, with one disagreeing pair, is the evidence.
 
-Limits: recorded cuts only. What could have been seen on other consistent cuts is not asked:
-Assertion 1 rests on time-outs, whose knowledge travels by time and not by message.
+Limits: recorded cuts only; the other consistent cuts are for traces.concurrent.
 """
 
 from dataclasses import dataclass, field
@@ -54,17 +53,22 @@ def sweep(
     a_step, b_step = by_coordinator.step, by_task.step
     for key, state in history.steps:
         node = state.node
-        if type(state) is Became and state.s in active:
-            coordinator: int | None = state.c
-            task = state.d if state.s == "Normal" else None
-        else:
-            coordinator = task = None
-        group = state.g if by_group and type(state) is Became else ""
+        group, coordinator, task = said(state, by_group, active)
         if coordinator is not None or a_says[node] is not None:
             a_step(key, state, node, group, coordinator)
         if task is not None or b_says[node] is not None:
             b_step(key, state, node, group, task)
     return by_coordinator.swept, by_task.swept
+
+
+def said(
+    state: State, by_group: bool, active: frozenset[str]
+) -> tuple[str, int | None, str | None]:
+    """The group it is of, and whom it takes for coordinator and what for its task, if it counts."""
+    if type(state) is not Became or state.s not in active:
+        return "", None, None
+    group = state.g if by_group else ""
+    return group, state.c, state.d if state.s == "Normal" else None
 
 
 class _Agreement:
