@@ -13,6 +13,7 @@ and a wrong name answer at once.
 """
 
 import argparse
+import math
 import os
 import signal
 import sys
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from harness.execute import Outcome
+    from traces.margins import Scope
     from traces.run import RunDir
     from traces.verdicts import Verdict
 
@@ -86,7 +88,13 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--dot", action="store_true", help="only its vote graph, for Graphviz")
     check.add_argument("--json", action="store_true", help="verdicts as JSON")
     check.add_argument("--budget", type=_up_to(10**12), default=0, metavar="STEPS",
-                       help="for the minimum clique cover (S00-4'b)")  # fmt: skip
+                       help="for the clique cover (S00-4'b) and for counting cuts")  # fmt: skip
+    cuts = check.add_mutually_exclusive_group()
+    suppressed: dict[str, Any] = {"dest": "eps", "default": argparse.SUPPRESS}
+    help_ = "judge only the cuts within MS, and count them; below 0: the recorded ones"
+    cuts.add_argument("--eps", type=_milliseconds, metavar="MS", help=help_, **suppressed)
+    help_ = "judge every consistent cut, as without it, and count them"
+    cuts.add_argument("--all-cuts", action="store_const", const=None, help=help_, **suppressed)
     _add_networks(commands.add_parser("networks", help="a protocol on every small network"))
     _add_messages(commands.add_parser("messages", help="messages counted, beside S97's claims"))
     lister = commands.add_parser("list", help="scenarios, protocols, properties")
@@ -123,6 +131,17 @@ def _up_to(most: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def _milliseconds(text: str) -> int | None:
+    """A time as whole nanoseconds; None if it is without end."""
+    try:
+        ms = float(text)
+    except ValueError:
+        ms = math.nan
+    if math.isnan(ms):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds")
+    return None if ms == math.inf else round(max(ms, -1) * 1e6)
 
 
 # --- run ------------------------------------------------------------------------------------
@@ -281,27 +300,36 @@ def _stored(path: Path) -> "RunDir":
     return run
 
 
-def _judge(path: Path, budget: int = 0) -> "tuple[RunDir, list[Verdict]]":
+def _judge(
+    path: Path, budget: int = 0, scope: "Scope | None" = None
+) -> "tuple[RunDir, list[Verdict]]":
     import msgspec
 
     from traces.judge import judge_run
+    from traces.margins import EVERY_CUT
 
     run = _stored(path)
     try:
-        return run, judge_run(run, budget)
+        return run, judge_run(run, budget, scope or EVERY_CUT)
     except (msgspec.MsgspecError, OSError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
 
 
 def _check(args: argparse.Namespace) -> int:
     from harness.execute import code
+    from traces.lattice import BUDGET
+    from traces.margins import Scope
 
-    run, verdicts = _judge(args.run, args.budget)
+    scope = Scope()
+    if "eps" in args:
+        scope = Scope(args.eps, args.budget or BUDGET)
+    run, verdicts = _judge(args.run, args.budget, scope)
     if args.json:
         _print_json(verdicts)
     else:
         for verdict in verdicts:
-            print(f"{verdict.id:10} {verdict.result:9} {verdict.because}")
+            margin = f"; margin {verdict.margin.words}" if verdict.margin else ""
+            print(f"{verdict.id:10} {verdict.result:9} {verdict.because}{margin}")
     return code(verdicts, run.read_info())
 
 

@@ -31,8 +31,9 @@ def cut_trace(seed: int) -> Trace:
         peer = rng.choice([j for j in range(1, t.nodes + 1) if j != node])
         match rng.choices(VERBS, WEIGHTS)[0]:
             case "become" if up:
-                t.became(node, rng.choice(("Election", "Normal", "Normal", "Reorganization")),
-                         rng.randint(1, 2), d=rng.choice("xy"), g=str(rng.randint(1, groups)))  # fmt: skip
+                status = rng.choice(("Election", "Normal", "Normal", "Reorganization"))
+                group = str(rng.randint(1, groups))
+                t.became(node, status, rng.randint(1, 2), d=rng.choice("xy"), g=group)
             case "send" if up:
                 flying.append(t.send(node, peer))
             case "call" if up:

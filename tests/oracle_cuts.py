@@ -82,8 +82,8 @@ class Lattice:
         """S(node) with so many of its events in the cut, and which event made it so."""
         state, at = None, -1
         for i, crashed, _ in self.items[node][:count]:
-            event, cut = self.events[i], Cut((i, crashed))
-            if crashed or any(start <= cut < end for start, end, _ in self.downs[node]):
+            event = self.events[i]
+            if crashed or any(start <= (i, False) < end for start, end, _ in self.downs[node]):
                 state, at = None, -1
             elif isinstance(event, Became | Started):
                 state, at = (event if isinstance(event, Became) else None), i
@@ -161,18 +161,19 @@ def time_edges(events: list[AnyEvent], nodes: int, t_m_ns: int) -> Edges:
 
 
 def _waited(events: list[AnyEvent], i: int, event: TimedOut, t_m_ns: int) -> tuple[int, int]:
-    for sent in events[:i]:
-        if (isinstance(sent, Sent) and not sent.ack and sent.to == event.to
-                and (sent.node, sent.inc, sent.call) == (event.node, event.inc, event.call)):  # fmt: skip
+    """From the request until it was owed; or the instant of the time-out, if there is none."""
+    for sent in (e for e in events[:i] if isinstance(e, Sent)):
+        mine = not sent.ack and sent.to == event.to
+        if mine and (sent.node, sent.inc, sent.call) == (event.node, event.inc, event.call):
             return sent.at, sent.at + t_m_ns
     return event.at, event.at
 
 
 def _taken(events: list[AnyEvent], event: TimedOut) -> int | None:
     """The life that received the request, if any did."""
-    for got in events:
-        if (isinstance(got, Received) and not got.ack and got.node == event.to
-                and (got.src, got.sinc, got.call) == (event.node, event.inc, event.call)):  # fmt: skip
+    for got in (e for e in events if isinstance(e, Received)):
+        its = not got.ack and got.node == event.to
+        if its and (got.src, got.sinc, got.call) == (event.node, event.inc, event.call):
             return got.inc
     return None
 

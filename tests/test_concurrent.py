@@ -3,8 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 
-import pytest
-
 from tests.build import TIMING, Trace
 from tests.cut_traces import cut_trace
 from tests.oracle_cuts import RECORDED, Lattice, disagreements, time_edges

@@ -56,14 +56,17 @@ class Clocks:
         places = ticking.union(asked, self.edges, self.edges.values())
         self._follow(events, sorted(places), ticking)
 
+    def halves(self, clock: int) -> tuple[int, int]:
+        """By message order, and by time edges too; each packed."""
+        width = WIDTH * self.nodes
+        return clock & ((1 << width) - 1), clock >> width
+
     def split(self, clock: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The components by message order, and those by time edges too; of node 1 first."""
         values = self.lanes.values(clock)
         return values[: self.nodes], values[self.nodes :]
 
-    def _follow(
-        self, events: Sequence[AnyEvent], places: list[Place], ticking: set[Place]
-    ) -> None:
+    def _follow(self, events: Sequence[AnyEvent], places: list[Place], ticking: set[Place]) -> None:
         merge, at, edges, size = self.lanes.merge, self.at, self.edges, self.nodes + 1
         timed = -1 << WIDTH * self.nodes  # the half that time edges count in
         clock = [0] * size

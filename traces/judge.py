@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from traces.events import AnyEvent
+from traces.margins import EVERY_CUT, Scope
 from traces.merge import merge_run, read_trace, write_whole
 from traces.properties import PROPERTIES
 from traces.rulings import Case, rule
@@ -21,10 +22,13 @@ from traces.verdicts import SHOWN, Evidence, InvalidTrace, Verdict, encode
 __all__ = ["PROPERTIES", "judge", "judge_run", "unknown"]
 
 
-def judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
-    """The verdicts on a merged trace, one for each property claimed of its protocol."""
+def judge(events: list[AnyEvent], info: RunInfo, scope: Scope = EVERY_CUT) -> list[Verdict]:
+    """The verdicts on a merged trace, one for each property claimed of its protocol.
+
+    Agreement is judged on every consistent cut, or on those in scope (traces.margins).
+    """
     with uncollected():
-        return _judge(events, info)
+        return _judge(events, info, scope)
 
 
 @contextmanager
@@ -39,11 +43,11 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
+def _judge(events: list[AnyEvent], info: RunInfo, scope: Scope) -> list[Verdict]:
     problems = problems_of(events, info.nodes)
     if problems:
         return unknown(problems, info)
-    case = Case(events, info)
+    case = Case(events, info, scope)
     found = {verdict.id: verdict for verdict in rule(case)}
     verdicts = [found[name] for name in info.properties]
     if not case.history.closed:
@@ -52,7 +56,7 @@ def _judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
     return verdicts
 
 
-def judge_run(rundir: RunDir, budget: int = 0) -> list[Verdict]:
+def judge_run(rundir: RunDir, budget: int = 0, scope: Scope = EVERY_CUT) -> list[Verdict]:
     """Judge a stored run, merging its parts if need be, and store the verdicts with it."""
     info = rundir.read_info()
     info.budget = budget or info.budget
@@ -60,7 +64,7 @@ def judge_run(rundir: RunDir, budget: int = 0) -> list[Verdict]:
         if not rundir.trace.exists():
             merge_run(rundir)
         with uncollected():
-            verdicts = judge(read_trace(rundir.trace), info)
+            verdicts = judge(read_trace(rundir.trace), info, scope)
     except InvalidTrace as invalid:
         verdicts = unknown(invalid.problems, info)
     write_whole(rundir.verdicts, encode(verdicts))
