@@ -202,7 +202,10 @@ class Trace:
         """A CALL that is not answered within T."""
         sent = self.send(i, j)
         self.wait(TIMING.t_ms)
-        return self.put(i, TimedOut(to=j, call=sent.call, kind=sent.kind))
+        return self.gave_up(sent)
+
+    def gave_up(self, sent: Sent) -> TimedOut:
+        return self.put(sent.node, TimedOut(to=sent.to, call=sent.call, kind=sent.kind))
 
     # --- a failure detector (S97 2) -------------------------------------------------------------
 

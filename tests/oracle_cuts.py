@@ -7,7 +7,7 @@ each consistent cut it is then asked how far apart in time it is: it is one of t
 if nothing outside it is more than eps older than something inside; it was recorded if everything
 outside came after everything inside.
 
-The walk begins after the starts with which the run begins: nothing is said before.
+A walk may begin after the starts with which the run begins: nothing is said before.
 """
 
 from collections.abc import Iterator
@@ -48,9 +48,9 @@ class Lattice:
         own = [(i, False, e.at) for i, e in enumerate(self.events) if e.node == node]
         return sorted(own + [(start[0], True, at) for start, _, at in self.downs[node]])
 
-    def cuts(self) -> Iterator[tuple[int, ...]]:
-        """Every consistent cut."""
-        first = self._start()
+    def cuts(self, from_start: bool = False) -> Iterator[tuple[int, ...]]:
+        """Every consistent cut; or those after the starts only, before which nothing is said."""
+        first = (0,) * self.nodes if from_start else self._start()
         seen, fringe = {first}, [first]
         while fringe:
             cut = fringe.pop()

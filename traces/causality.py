@@ -77,7 +77,9 @@ class Clocks:
         done = 0
         for place in places:
             key, node = place
-            for event in events[done : (key >> 1) + 1]:
+            # A datagram carries the tick of its own sending.
+            stop = (key >> 1) + (key & 1 or type(events[key >> 1]) is not Sent)
+            for event in events[done:stop]:
                 kind = type(event)
                 if kind is Received:
                     j, i = event.node, event.src  # type: ignore[union-attr]
@@ -94,7 +96,7 @@ class Clocks:
                         newness, clocks = sent[i, j]
                         newness.append(event.inc << _BY_LIFE | event.m)  # type: ignore[union-attr]
                         clocks.append(clock[i])
-            done = (key >> 1) + 1
+            done = stop
             if place in edges:
                 clock[node] = merge(clock[node], at[edges[place]] & timed)
             if place in ticking:
