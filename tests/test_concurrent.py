@@ -1,8 +1,9 @@
 """Every consistent cut: pairs of concurrent words against a walk of the whole lattice."""
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
@@ -13,48 +14,79 @@ from tests.cut_traces import cut_trace
 from tests.oracle_cuts import RECORDED, Edges, Lattice, disagreements, time_edges
 from traces import causality, timeouts
 from traces.causality import Clocks, Place, least_cut
-from traces.chapters import ACTIVE
 from traces.clocks import WIDTH, Lanes
-from traces.concurrent import Unrecorded, Word, unrecorded, words
+from traces.concurrent import Unrecorded, Word, unrecorded
+from traces.cuts import Swept
 from traces.lattice import count_cuts
+from traces.lives import History
 
 TRACES = 2000
 EPS = (RECORDED, 0, 100_000, 10_000_000, float("inf"))  # ns
 T_M = round(TIMING.t_m_ms * 1e6)
+NEVER = 1 << 62
 Pair = tuple[int, int]
 Margins = dict[frozenset[tuple[int, int]], int]
 """Of each pair of words that disagree somewhere, the smallest eps at which they do."""
 
 
-def name_of(word: Word) -> tuple[int, int]:
-    return word.node, word.key // 2
+@dataclass(frozen=True)
+class Said:
+    """A word, from the turn that began it to the one that ended it."""
+
+    node: int
+    group: str
+    says: object
+    key: int
+    at: int
+    end: int
+    until: int
+
+    @property
+    def name(self) -> tuple[int, int]:
+        return self.node, self.key // 2
 
 
-def margins(found: Unrecorded, some: list[Word]) -> Margins:
-    """What the analyzer found, as the oracle says it."""
+def words(swept: Swept) -> list[Said]:
+    """All of them, in the order they began."""
+    found = []
+    for k, (key, at, node, _, _, group, says) in enumerate(swept.turns):
+        if says is not None:
+            ends = [turn for turn in swept.turns[k + 1 :] if turn[2] == node]
+            end, until = ends[0][:2] if ends else (NEVER, NEVER)
+            found.append(Said(node, group, says, key, at, end, until))
+    return found
+
+
+def margins(found: Unrecorded, some: list[Said], clocks: Mapping[Place, Sequence[int]]) -> Margins:
+    """What the analyzer found, as the oracle says it; given of which ends each word knows."""
     pairs: Margins = {}
-    for k, a in enumerate(some):
-        for b in some[k + 1 :]:
-            if b.key < a.end and a.node != b.node and a.group == b.group and a.says != b.says:
-                pairs[frozenset((name_of(a), name_of(b)))] = RECORDED
+    for a, b in combinations(some, 2):
+        if b.key < a.end and a.node != b.node and a.group == b.group and a.says != b.says:
+            pairs[frozenset((a.name, b.name))] = RECORDED
     for case in found.found:
-        assert found.clocks is not None
-        late, node = case.later, case.earlier.node
-        known = found.clocks.split(found.clocks.at[late.key, late.node])[1][node - 1]
-        every = [a for a in some if a.node == node and a.group == late.group
-                 and a.says != late.says and a.end <= late.key and a.number > known]  # fmt: skip
+        late = next(it for it in some if (it.key, it.node) == (case.later.key, case.later.node))
+        known = clocks[late.key, late.node][case.earlier.node - 1]
+        every = [a for a in some if a.node == case.earlier.node and a.group == late.group
+                 and a.says != late.says and known < a.end <= late.key]  # fmt: skip
         assert len(every) == case.pairs
-        for a in every:
-            pairs[frozenset((name_of(a), name_of(late)))] = max(0, late.at - a.until)
+        assert (every[-1].key, every[-1].end) == (case.earlier.key, case.end)
         assert case.gap == min(late.at - a.until for a in every)
+        pairs |= {frozenset((a.name, late.name)): late.at - a.until for a in every}
     return pairs
 
 
 def found_in(t: Trace, by_group: bool, edges: Mapping[Place, Place]) -> tuple[Margins, Margins]:
-    history = t.history()
-    said = words(history, by_group, ACTIVE)
-    a, b = unrecorded(history, said, edges)
-    return margins(a, said[0]), margins(b, said[1])
+    history, swept = t.history(), t.sweep(by_group)
+    a, b = unrecorded(history, swept, edges)
+    starts = [(it.key, it.node) for some in swept for it in words(some)]
+    clocks = {place: last_known(history, place, edges) for place in starts}
+    return margins(a, words(swept[0]), clocks), margins(b, words(swept[1]), clocks)
+
+
+def last_known(history: History, place: Place, edges: Mapping[Place, Place]) -> list[int]:
+    """The last key of each node that is before this place."""
+    last = least_cut(history, [place], edges)
+    return [last.get(node, -1) for node in range(1, history.nodes + 1)]
 
 
 def expected_in(t: Trace, by_group: bool, timed: bool) -> tuple[Margins, Margins]:
@@ -113,7 +145,7 @@ def off_by(one: int) -> object:
     ("where", "name", "wrong"),
     [
         (causality, "Received", Nothing),  # no receipt informs
-        (causality, "bisect_right", bisect_left),  # a receipt informs of the datagram before
+        (causality, "Sent", Nothing),  # no datagram carries a clock
         (timeouts, "time_edges", lambda *_: {}),  # no time-out knows anything
         (Clocks, "split", off_by(1)),
         (Clocks, "split", off_by(-1)),
@@ -162,14 +194,14 @@ def test_the_witness_is_the_least_cut_within_its_margin_that_has_both_states() -
     for seed in range(0, TRACES, 2):
         t = cut_trace(seed)
         edges = timeouts.time_edges(t.history(), TIMING)
-        a, b = unrecorded(t.history(), words(t.history(), False, ACTIVE), edges)
+        a, b = unrecorded(t.history(), t.sweep(), edges)
         lattice = Lattice(t.events, t.nodes, time_edges(t.events, t.nodes, T_M))
         for it in [*a.found, *b.found]:
             starts = [(word.key, word.node) for word in (it.earlier, it.later)]
             last = least_cut(t.history(), starts, edges, it.gap)
             near = (cut for cut in lattice.cuts(from_start=True) if lattice.apart(cut) <= it.gap)
-            within = [cut for cut in near
-                      if has(lattice, cut, it.earlier) and has(lattice, cut, it.later)]  # fmt: skip
+            both = (it.earlier, it.end), (it.later, NEVER)
+            within = [cut for cut in near if all(has(lattice, cut, *word) for word in both)]
             least = tuple(map(min, zip(*within, strict=True)))
             assert least in within
             assert least == tuple(
@@ -180,7 +212,7 @@ def test_the_witness_is_the_least_cut_within_its_margin_that_has_both_states() -
     assert compared > 50
 
 
-def has(lattice: Lattice, cut: tuple[int, ...], word: Word) -> bool:
-    """Whether this word is being said at the cut."""
+def has(lattice: Lattice, cut: tuple[int, ...], word: Word, end: int) -> bool:
+    """Whether this word has begun at the cut, and not ended."""
     keys = [2 * i + crashed for i, crashed, _ in lattice.items[word.node][: cut[word.node - 1]]]
-    return bool(keys) and word.key <= keys[-1] < word.end
+    return bool(keys) and word.key <= keys[-1] < end

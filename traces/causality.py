@@ -21,7 +21,8 @@ to another is not behind anything.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from traces.clocks import WIDTH, Lanes, unit
 from traces.events import AnyEvent, Received, Sent
@@ -29,11 +30,20 @@ from traces.lives import History
 
 Place = tuple[int, int]
 """(key, node): 2i for what event i did, 2i + 1 for a crash that follows event i."""
+Stop = tuple[int, int, bool]
+"""A place where a clock is asked for: its key, its node, and whether the clock ticks there."""
 _BY_LIFE = 40  # a datagram is as new as the life of its sender, then its number
 
 
+class _Link(NamedTuple):
+    """From which datagram on a sender's clock was which."""
+
+    newness: list[int]
+    clocks: list[int]
+
+
 class Clocks:
-    """The clock at each place: by messages, and by messages and time edges.
+    """The clock at each stop, in order: by messages, and by messages and time edges.
 
     Both are followed at once, as the two halves of one packed clock. A time edge goes to a place
     from an earlier one.
@@ -43,65 +53,77 @@ class Clocks:
         self,
         events: Sequence[AnyEvent],
         nodes: int,
-        ticks: Iterable[Place],
-        asked: Iterable[Place] = (),
+        stops: Sequence[Stop],
         edges: Mapping[Place, Place] | None = None,
     ) -> None:
         self.nodes = nodes
-        self.edges = edges or {}
-        self.lanes = Lanes(2 * nodes)
-        self.tick = [0, *(unit(k) | unit(nodes + k) for k in range(nodes))]
-        self.at: dict[Place, int] = {}
-        ticking = set(ticks)
-        places = ticking.union(asked, self.edges, self.edges.values())
-        self._follow(events, sorted(places), ticking)
-
-    def halves(self, clock: int) -> tuple[int, int]:
-        """By message order, and by time edges too; each packed."""
-        width = WIDTH * self.nodes
-        return clock & ((1 << width) - 1), clock >> width
+        self.lanes = Lanes(2 * nodes if edges else nodes)
+        also = WIDTH * nodes if edges else 0  # without time edges one half says it all
+        self.tick = [0, *(unit(k) | unit(k) << also for k in range(nodes))]
+        self.at = self._follow(events, stops, edges or {})
 
     def split(self, clock: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The components by message order, and those by time edges too; of node 1 first."""
         values = self.lanes.values(clock)
-        return values[: self.nodes], values[self.nodes :]
+        return values[: self.nodes], values[-self.nodes :]
 
-    def _follow(self, events: Sequence[AnyEvent], places: list[Place], ticking: set[Place]) -> None:
-        merge, at, edges, size = self.lanes.merge, self.at, self.edges, self.nodes + 1
+    def _follow(
+        self, events: Sequence[AnyEvent], stops: Sequence[Stop], edges: Mapping[Place, Place]
+    ) -> list[int]:
+        merge, size = self.lanes.merge, self.nodes + 1
         timed = -1 << WIDTH * self.nodes  # the half that time edges count in
         clock = [0] * size
-        told = [[0] * size for _ in range(size)]  # told[i][j]: the last clock that i sent to j
+        told = [[0] * size for _ in range(size)]  # told[j][i]: the last clock that i sent to j
         heard = [[0] * size for _ in range(size)]  # heard[j][i]: the last one that j took from i
-        sent: defaultdict[tuple[int, int], tuple[list[int], list[int]]]
-        sent = defaultdict(lambda: ([], []))  # of each link: from which datagram on which clock
+        links = [[_Link([], []) for _ in range(size)] for _ in range(size)]
+        pinned = dict.fromkeys(edges.values(), 0)
+        found: list[int] = []
         done = 0
-        for place in places:
-            key, node = place
+        for key, node, what in _agenda(stops, edges):
             # A datagram carries the tick of its own sending.
-            stop = (key >> 1) + (key & 1 or type(events[key >> 1]) is not Sent)
-            for event in events[done:stop]:
+            end = (key >> 1) + (key & 1 or type(events[key >> 1]) is not Sent)
+            for event in events[done:end]:
                 kind = type(event)
                 if kind is Received:
                     j, i = event.node, event.src  # type: ignore[union-attr]
-                    if told[i][j] is not heard[j][i]:
-                        newness, clocks = sent[i, j]
-                        k = bisect_right(newness, event.sinc << _BY_LIFE | event.m)  # type: ignore[union-attr]
+                    if told[j][i] is not heard[j][i]:
+                        newness, clocks = links[j][i]
+                        mine = event.sinc << _BY_LIFE | event.m  # type: ignore[union-attr]
+                        k = len(newness) if newness[-1] <= mine else bisect_right(newness, mine)
                         if k:
-                            heard[j][i] = clocks[k - 1]
-                            clock[j] = merge(clock[j], clocks[k - 1])
+                            heard[j][i] = now = clocks[k - 1]
+                            if now is not clock[j]:
+                                clock[j] = merge(clock[j], now)
                 elif kind is Sent:
                     i, j = event.node, event.to  # type: ignore[union-attr]
-                    if told[i][j] is not clock[i]:
-                        told[i][j] = clock[i]
-                        newness, clocks = sent[i, j]
+                    now = clock[i]
+                    if told[j][i] is not now and heard[i][j] is not now:  # else j knows it
+                        told[j][i] = now
+                        newness, clocks = links[j][i]
                         newness.append(event.inc << _BY_LIFE | event.m)  # type: ignore[union-attr]
-                        clocks.append(clock[i])
-            done = stop
-            if place in edges:
-                clock[node] = merge(clock[node], at[edges[place]] & timed)
-            if place in ticking:
-                clock[node] += self.tick[node]
-            at[place] = clock[node]
+                        clocks.append(now)
+            done = end
+            if what == _LEARNS:
+                clock[node] = merge(clock[node], pinned[edges[key, node]] & timed)
+            elif what == _TELLS:
+                pinned[key, node] = clock[node]
+            else:
+                if what:
+                    clock[node] += self.tick[node]
+                found.append(clock[node])
+        return found
+
+
+_LEARNS, _TELLS = -1, 2  # the ends of a time edge: before the clock ticks there, and after it has
+
+
+def _agenda(stops: Sequence[Stop], edges: Mapping[Place, Place]) -> Sequence[tuple[int, int, int]]:
+    """The stops, and the ends of the time edges in their places among them."""
+    if not edges:
+        return stops
+    learning = ((*place, _LEARNS) for place in edges)
+    telling = ((*place, _TELLS) for place in set(edges.values()))
+    return sorted([*stops, *learning, *telling])
 
 
 def least_cut(

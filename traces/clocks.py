@@ -5,8 +5,8 @@ packed clocks is a handful of operations on long integers, for five nodes as for
 
 - The top bit of a lane is kept free. With it set, a subtraction never borrows from the next
   lane, and what is left of it says which of the two was larger.
-- `merge(a, b)` gives back `a` itself, not an equal one, where `b` adds nothing to it: so "nothing
-  new" is asked with `is`.
+- `merge(a, b)` gives back `a` itself, not an equal one, where `b` adds nothing to it, and `b` where
+  `a` does not: so "nothing new" is asked with `is`.
 
 Limits: a component counts to 2^31 - 1.
 """
@@ -30,7 +30,8 @@ class Lanes:
         if larger == top:
             return a
         mask = larger - (larger >> (WIDTH - 1))
-        return b ^ ((a ^ b) & mask)
+        both = b ^ ((a ^ b) & mask)
+        return b if both == b else both
 
     def covers(self, a: int, b: int) -> bool:
         """Whether no component of b is larger."""

@@ -15,8 +15,8 @@ all consistent cuts are decided by looking at pairs of words, and no lattice is 
   more than eps too. So the pair meets within eps iff its gap is at most eps.
 - Clocks tick at the ends of words. At each start the clock is compared with all ends so far, as
   one number: mostly there is nothing hidden, and that is all.
-- Cheap first: only where two nodes of one group say two things is anything to be compared. If
-  they never do (one coordinator, one task), no clock is needed.
+- Cheap first: only where two things are said in one group is anything to be compared. A group
+  that never had two coordinators needs no clock.
 - Of what is hidden from one word at one node, and disagrees with it, the word that ended last has
   the smallest gap. It stands for all of them; `pairs` counts them all.
 
@@ -24,41 +24,37 @@ Limits: the words of a node must not overlap, so a node says one thing at a time
 """
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
 
-from traces.causality import Clocks, Place
-from traces.chapters import ACTIVE
-from traces.cuts import said
+from traces.causality import Clocks, Place, Stop
+from traces.cuts import Swept, Turn
 from traces.lives import History
 
-NEVER = 1 << 62
 
+class Word(NamedTuple):
+    """A node begins to say something at its place `key`, with this stamp."""
 
-@dataclass(slots=True, eq=False)
-class Word:
-    """What a node says from cut `key` (stamp `at`) up to cut `end` (stamp `until`)."""
-
-    node: int
-    group: str
-    says: object
     key: int
     at: int
-    end: int = NEVER
-    until: int = NEVER
-    number: int = 0  # which of its node's ends it is
+    node: int
+    says: object
 
 
 @dataclass(slots=True)
 class Hidden:
     """`later` does not know that words of one node that disagree with it had ended.
 
-    `earlier` is the last of them, `gap` how long before it ended (ns), `pairs` how many they are.
+    `earlier` is the last of them; it ended at the place `end`, `gap` ns before the later one
+    began. `pairs` is how many they are.
     """
 
     earlier: Word
     later: Word
+    end: int
     gap: int
     pairs: int
 
@@ -67,87 +63,84 @@ class Hidden:
 class Unrecorded:
     """One assertion on the cuts that were not recorded."""
 
-    clocks: Clocks | None = None  # none were needed
+    clocks: bool = False  # whether any were needed
     found: list[Hidden] = field(default_factory=list)
     pairs: int = 0  # pairs of words that met there and nowhere else
     by_messages: int = 0  # pairs that would disagree there if time-outs told nothing
 
 
-def words(
-    history: History, by_group: bool = False, active: frozenset[str] = ACTIVE
-) -> tuple[list[Word], list[Word]]:
-    """Who said what, on the coordinator and on the task; in the order they began."""
-    found: tuple[list[Word], list[Word]] = [], []
-    size = history.nodes + 1
-    now: tuple[list[Word | None], list[Word | None]] = [None] * size, [None] * size
-    for key, state in history.steps:
-        group, *both = said(state, by_group, active)
-        for says, open_words, into in zip(both, now, found, strict=True):
-            word = open_words[state.node]
-            if word is not None:
-                if word.says == says and word.group == group:
-                    continue
-                word.end, word.until = key, state.at
-                open_words[state.node] = None
-            if says is not None:
-                word = open_words[state.node] = Word(state.node, group, says, key, state.at)
-                into.append(word)
-    return found
-
-
-def disputed(all_words: list[Word]) -> list[Word]:
-    """The words of groups in which two nodes have a say and two things are said."""
-    who: defaultdict[str, set[int]] = defaultdict(set)
-    what: defaultdict[str, set[object]] = defaultdict(set)
-    for word in all_words:
-        who[word.group].add(word.node)
-        what[word.group].add(word.says)
-    groups = {group for group in who if len(who[group]) > 1 and len(what[group]) > 1}
-    return [word for word in all_words if word.group in groups] if groups else []
-
-
 def unrecorded(
-    history: History, all_words: tuple[list[Word], list[Word]], edges: Mapping[Place, Place]
-) -> tuple[Unrecorded, Unrecorded]:
-    """Both assertions; `edges` are the time edges of the order they are judged by."""
-    by_coordinator, by_task = (disputed(some) for some in all_words)
-    if not by_coordinator and not by_task:
-        return Unrecorded(), Unrecorded()
-    both = [*by_coordinator, *by_task]
-    ends = sorted({(it.end, it.node) for it in both if it.end != NEVER})
-    clocks = Clocks(history.events, history.nodes, ends, ((it.key, it.node) for it in both), edges)
-    a, b = (_compare(clocks, some, ends) for some in (by_coordinator, by_task))
-    return a, b
+    history: History, swept: Sequence[Swept], edges: Mapping[Place, Place]
+) -> list[Unrecorded]:
+    """What was swept, on the other cuts; `edges` are the time edges of the order."""
+    turns = [_disputed(some.turns) for some in swept]
+    if not any(turns):
+        return [Unrecorded() for _ in swept]
+    size = history.nodes + 1
+    ending = {turn[0] * size + turn[2] for turn in chain(*turns) if turn[4] is not None}
+    places = sorted({turn[0] * size + turn[2] for turn in chain(*turns)})
+    stops = [(code // size, code % size, code in ending) for code in places]
+    clocks = Clocks(history.events, history.nodes, stops, edges)
+    known = _Known(clocks, stops)
+    return [_compare(some, known) if some else Unrecorded() for some in turns]
 
 
-def _compare(clocks: Clocks, some: list[Word], ends: list[Place]) -> Unrecorded:
+def _disputed(turns: list[Turn]) -> list[Turn]:
+    """The turns of groups in which two things are said."""
+    what = {(group, says) for _, _, _, _, _, group, says in turns}
+    often = Counter(group for group, says in what if says is not None)
+    many = {group for group, count in often.items() if count > 1}
+    if not many or many == often.keys():
+        return turns if many else []
+    return [
+        (key, at, node, left, before if left in many else None, group,
+         says if group in many else None)
+        for key, at, node, left, before, group, says in turns
+        if left in many or group in many
+    ]  # fmt: skip
+
+
+class _Known:
+    """Where an end is hidden: what is known there; and which of its node's ends each one is."""
+
+    def __init__(self, clocks: Clocks, stops: Sequence[Stop]) -> None:
+        self.split = clocks.split
+        self.hiding: dict[Place, int] = {}
+        self.numbers: dict[Place, int] = {}
+        tick, count, total = clocks.tick, [0] * (clocks.nodes + 1), 0
+        for (key, node, ends), clock in zip(stops, clocks.at, strict=True):
+            if ends:
+                total += tick[node]
+                count[node] += 1
+                self.numbers[key, node] = count[node]
+            if clock != total:
+                self.hiding[key, node] = clock
+
+
+def _compare(turns: list[Turn], known: _Known) -> Unrecorded:
     """Each word with those that are hidden from it, in the recorded order."""
-    result, tick, at = Unrecorded(clocks), clocks.tick, clocks.at
-    ended: defaultdict[Place, list[Word]] = defaultdict(list)
-    for word in some:
-        ended[word.end, word.node].append(word)
+    result = Unrecorded(clocks=True)
+    if not known.hiding:
+        return result
     past: defaultdict[str, dict[int, _Past]] = defaultdict(dict)  # of each group, by node
-    count = [0] * (clocks.nodes + 1)
-    now = done = 0
-    for word in some:
-        while done < len(ends) and ends[done][0] <= word.key:
-            place = ends[done]
-            node, done = place[1], done + 1
-            now += tick[node]
-            count[node] += 1
-            for over in ended.get(place, ()):
-                over.number = count[node]
-                past[over.group].setdefault(node, _Past()).add(over)
-        clock = at[word.key, word.node]
-        if clock != now and word.group in past:
-            _look(word, clocks.split(clock), past[word.group], result)
+    begun: dict[int, Word] = {}
+    for key, at, node, left, before, group, says in turns:
+        if before is not None:
+            mine = past[left].setdefault(node, _Past())
+            mine.add(begun[node], known.numbers[key, node], key, at)
+        if says is not None:
+            word = begun[node] = Word(key, at, node, says)
+            if group in past and (key, node) in known.hiding:
+                _look(word, known.split(known.hiding[key, node]), past[group], result)
     return result
 
 
 def _look(
-    word: Word, known: tuple[Sequence[int], Sequence[int]], past: dict[int, "_Past"],
+    word: Word,
+    known: tuple[Sequence[int], Sequence[int]],
+    past: dict[int, "_Past"],
     result: Unrecorded,
-) -> None:  # fmt: skip
+) -> None:
     """What is hidden from this word, which knows of so many ends of each node."""
     by_messages, by_time_outs = known
     for node, mine in past.items():
@@ -158,8 +151,17 @@ def _look(
         result.pairs += mine.hidden(bound)
         last = mine.last_unlike(word.says)
         if last is not None and last.number > bound:
-            gap = max(0, word.at - last.until)
-            result.found.append(Hidden(last, word, gap, mine.unlike(word.says, bound)))
+            gap, pairs = max(0, word.at - last.at), mine.unlike(word.says, bound)
+            result.found.append(Hidden(last.word, word, last.key, gap, pairs))
+
+
+class _Ended(NamedTuple):
+    """A word that ended, as this end of its node."""
+
+    word: Word
+    number: int
+    key: int
+    at: int
 
 
 class _Past:
@@ -168,16 +170,16 @@ class _Past:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self._by_says: defaultdict[object, list[int]] = defaultdict(list)
-        self._last: Word | None = None
-        self._unlike: Word | None = None  # the last that says something else than the last
+        self._last: _Ended | None = None
+        self._unlike: _Ended | None = None  # the last that says something else than the last
 
-    def add(self, word: Word) -> None:
+    def add(self, word: Word, number: int, key: int, at: int) -> None:
         """One more has ended."""
-        if self._last is not None and self._last.says != word.says:
+        if self._last is not None and self._last.word.says != word.says:
             self._unlike = self._last
-        self._last = word
-        self.numbers.append(word.number)
-        self._by_says[word.says].append(word.number)
+        self._last = _Ended(word, number, key, at)
+        self.numbers.append(number)
+        self._by_says[word.says].append(number)
 
     def hidden(self, known: int) -> int:
         """How many ended after the one that is known."""
@@ -188,6 +190,6 @@ class _Past:
         alike = self._by_says.get(says, [])
         return self.hidden(known) - len(alike) + bisect_right(alike, known)
 
-    def last_unlike(self, says: object) -> Word | None:
+    def last_unlike(self, says: object) -> _Ended | None:
         """The last one that says something else."""
-        return self._unlike if self._last is None or self._last.says == says else self._last
+        return self._unlike if self._last is None or self._last.word.says == says else self._last

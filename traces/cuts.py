@@ -33,6 +33,13 @@ class Disagreement:
     until: int | None = None
 
 
+Turn = tuple[int, int, int, str, object, str, object]
+"""(key, stamp, node, group, says, group, says): from then on the node says another thing.
+
+Before it was of the first group and said the first thing; None: it had no say.
+"""
+
+
 @dataclass(slots=True)
 class Swept:
     """One assertion over all recorded cuts; `pairs` is how many pairs of states met."""
@@ -40,6 +47,7 @@ class Swept:
     cuts: int
     pairs: int = 0
     found: list[Disagreement] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
 
 
 def sweep(
@@ -53,22 +61,17 @@ def sweep(
     a_step, b_step = by_coordinator.step, by_task.step
     for key, state in history.steps:
         node = state.node
-        group, coordinator, task = said(state, by_group, active)
+        if type(state) is Became and state.s in active:
+            coordinator: int | None = state.c
+            task = state.d if state.s == "Normal" else None
+            group = state.g if by_group else ""
+        else:
+            coordinator, task, group = None, None, ""
         if coordinator is not None or a_says[node] is not None:
             a_step(key, state, node, group, coordinator)
         if task is not None or b_says[node] is not None:
             b_step(key, state, node, group, task)
     return by_coordinator.swept, by_task.swept
-
-
-def said(
-    state: State, by_group: bool, active: frozenset[str]
-) -> tuple[str, int | None, str | None]:
-    """The group it is of, and whom it takes for coordinator and what for its task, if it counts."""
-    if type(state) is not Became or state.s not in active:
-        return "", None, None
-    group = state.g if by_group else ""
-    return group, state.c, state.d if state.s == "Normal" else None
 
 
 class _Agreement:
@@ -88,6 +91,7 @@ class _Agreement:
         before, left = self.says[node], self.groups[node]
         self.states[node] = state
         if before != says or left != group:
+            self.swept.turns.append((key, state.at, node, left, before, group, says))
             self.says[node], self.groups[node] = says, group
             if before is not None:
                 self._count(left, before, -1)

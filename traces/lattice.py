@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 
 from traces.causality import Clocks, Place
-from traces.clocks import unit
+from traces.clocks import Lanes, unit
 from traces.lives import History
 
 BUDGET = 200_000
@@ -35,23 +35,25 @@ def count_cuts(
         stamps[crash.node].append((2 * crash.index + 1, crash.at))
     for some in stamps.values():
         some.sort()
-    places = [(key, node) for node in nodes for key, _ in stamps[node]]
-    clocks = Clocks(history.events, history.nodes, places, (), edges)
+    stops = sorted((key, node, True) for node in nodes for key, _ in stamps[node])
+    clocks = Clocks(history.events, history.nodes, stops, edges)
+    clock_at = {(key, node): clock for (key, node, _), clock in zip(stops, clocks.at, strict=True)}
     ats = {node: [at for _, at in some] for node, some in stamps.items()}
     needs: dict[int, list[int]] = {node: [] for node in nodes}
     for node, some in stamps.items():
         for key, at in some:
-            need = clocks.halves(clocks.at[key, node])[1] - unit(node - 1)
+            need = list(clocks.split(clock_at[key, node])[1])
+            need[node - 1] -= 1
             if eps_ns is not None:
-                older = (unit(k - 1) * bisect_left(ats[k], at - eps_ns) for k in nodes)
-                need = clocks.lanes.merge(need, sum(older))
-            needs[node].append(need)
-    return _walk(clocks, needs, budget)
+                older = (bisect_left(ats[k], at - eps_ns) for k in nodes)
+                need = list(map(max, need, older))
+            needs[node].append(sum(unit(k) * count for k, count in enumerate(need)))
+    return _walk(needs, budget)
 
 
-def _walk(clocks: Clocks, needs: dict[int, list[int]], budget: int) -> int | None:
+def _walk(needs: dict[int, list[int]], budget: int) -> int | None:
     """Size by size, from the empty cut to the whole run."""
-    covers = clocks.lanes.covers
+    covers = Lanes(len(needs)).covers
     level, count = {0: (0,) * len(needs)}, 1
     while level:
         after: dict[int, tuple[int, ...]] = {}

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from traces.causality import Place, least_cut
 from traces.chapters import ACTIVE, State
-from traces.concurrent import Hidden, Unrecorded, unrecorded, words
+from traces.concurrent import Hidden, Unrecorded, unrecorded
 from traces.cuts import Swept, sweep
 from traces.events import Suspected, TimedOut
 from traces.lattice import count_cuts
@@ -75,7 +75,7 @@ class Looked(NamedTuple):
     def examined(self) -> dict[str, int]:
         """What was looked at."""
         counts = {"cuts": self.swept.cuts, "pairs": self.swept.pairs}
-        if self.others is not None and self.others.clocks is not None:
+        if self.others is not None and self.others.clocks:
             counts["unrecorded_pairs"] = self.others.pairs
             if self.order == BY_TIME_OUTS:
                 real = sum(it.pairs for it in self.others.found)
@@ -93,7 +93,7 @@ def look_at(
         a, b = (Looked(swept, None, order, {}) for swept in recorded)
         return a, b
     edges = {} if by_group else case.time_edges
-    others = unrecorded(history, words(history, by_group, active), edges)
+    others = unrecorded(history, recorded, edges)
     counts = _counted(case, edges)
     a, b = (Looked(*both, order, counts) for both in zip(recorded, others, strict=True))
     return a, b
@@ -108,7 +108,7 @@ def _counted(case: "Case", edges: dict[Place, Place]) -> dict[str, int]:
 
 
 def _writes_time_outs(history: History) -> bool:
-    return any(type(event) is TimedOut or type(event) is Suspected for event in history.events)
+    return any(isinstance(event, TimedOut | Suspected) for _, event in history.silences)
 
 
 # --- evidence -------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def cases(
 
 
 def _cause(it: Hidden, excuse: Excuse | None) -> Break | None:
-    return excuse(it.earlier.end, it.earlier.until, it.later.at) if excuse else None
+    return excuse(it.end, it.later.at - it.gap, it.later.at) if excuse else None
 
 
 def _evidence(

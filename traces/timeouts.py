@@ -32,7 +32,6 @@ from traces.run import Timing
 
 Call = tuple[int, int, int]
 """(caller, its life, call number)."""
-_KNOWING: frozenset[type] = frozenset((TimedOut, Suspected, Watched))
 
 
 def time_edges(history: History, timing: Timing) -> dict[Place, Place]:
@@ -49,11 +48,9 @@ class _Edges:
         self.downs = {node: downs(history, node) for node in history.lives}
         self.found: dict[Place, Place] = {}
         self.since: dict[tuple[int, int, int], int] = {}  # of each detector, its last Start_FD
-        events = history.events
-        knowing = [(i, event) for i, event in enumerate(events) if type(event) in _KNOWING]
-        outs = ((e.node, e.inc, e.call) for _, e in knowing if isinstance(e, TimedOut))
-        calls = _Calls(events, set(outs))
-        for i, event in knowing:
+        outs = ((e.node, e.inc, e.call) for _, e in history.silences if isinstance(e, TimedOut))
+        calls = _Calls(history.events, set(outs))
+        for i, event in history.silences:
             match event:
                 case TimedOut():
                     self._timed_out(i, event, calls)
