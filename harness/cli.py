@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from traces.run import RunDir
     from traces.verdicts import Verdict
 
-USAGE, HARNESS_FAULT, INTERRUPTED = 2, 4, 130
+USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 2, 3, 4, 130
 
 
 class UsageError(Exception):
@@ -45,6 +45,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(args.command(args))
     except UsageError as error:
         return _fail(str(error), USAGE)
+    except MemoryError as error:
+        return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
@@ -247,6 +249,8 @@ def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "
             return _fail(f"{scenario.name}: {error}", USAGE), None
         except ENGINE_FAULTS as error:
             return _fail(f"{scenario.name}: {_with_notes(error)}", HARNESS_FAULT), None
+        except MemoryError as error:
+            return _fail(f"{scenario.name}: {error}", INCONCLUSIVE), None
         except Exception as error:  # a bug, in the scenario, the protocol or here: never a verdict
             traceback.print_exc()
             words = f"{type(error).__name__}: {_with_notes(error)}"

@@ -1,7 +1,8 @@
 """The judge: one verdict for every property of a run, from the stored run alone.
 
 Rules: an invalid trace makes every verdict `unknown`. A run that was cut short is judged as far
-as it goes, and says so. How each verdict is found is in traces.rulings.
+as it goes, and says so. One that does not fit into memory is a MemoryError before it is read. How
+each verdict is found is in traces.rulings.
 
 Limits: the same trace gives the same verdicts; nothing else is looked at but run.json.
 """
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 
 from traces.events import AnyEvent
 from traces.margins import EVERY_CUT, Scope
+from traces.memory import must_fit
 from traces.merge import merge_run, read_trace, write_whole
 from traces.properties import PROPERTIES
 from traces.rulings import Case, rule
@@ -63,6 +65,7 @@ def judge_run(rundir: RunDir, budget: int = 0, scope: Scope = EVERY_CUT) -> list
     try:
         if not rundir.trace.exists():
             merge_run(rundir)
+        must_fit(rundir.trace)
         with uncollected():
             verdicts = judge(read_trace(rundir.trace), info, scope)
     except InvalidTrace as invalid:
