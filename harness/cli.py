@@ -3,6 +3,7 @@
     hustings run NAME|FILE...   run scenarios, judge, report
     hustings check RUN          judge a stored run again
     hustings report RUN         print its report
+    hustings export RUN         hand it to another tool
     hustings networks           a protocol on every small network
     hustings messages           messages counted, beside what S97 claims
     hustings list               scenarios, protocols, properties
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from traces.verdicts import Verdict
 
 USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 2, 3, 4, 130
+
+EXPORTS = {"shiviz": "reports.shiviz", "perfetto": "reports.perfetto", "dot": "reports.past"}
 
 
 class UsageError(Exception):
@@ -87,6 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     for command, function in ((check, _check), (report, _report)):
         command.add_argument("run", type=Path, metavar="RUN", help="runs/<scenario>-<n>")
         command.set_defaults(command=function)
+    export = commands.add_parser("export", help="a stored run for another tool, on stdout")
+    export.add_argument("run", type=Path, metavar="RUN", help="runs/<scenario>-<n>")
+    export.add_argument("--format", choices=tuple(EXPORTS), required=True,
+                        help="shiviz: the log around a violation; perfetto: the run as Trace "
+                             "Event JSON; dot: the causal past of a violation")  # fmt: skip
+    export.set_defaults(command=_export)
     report.add_argument("--dot", action="store_true", help="only its vote graph, for Graphviz")
     check.add_argument("--json", action="store_true", help="verdicts as JSON")
     check.add_argument("--budget", type=_up_to(10**12), default=0, metavar="STEPS",
@@ -346,6 +355,22 @@ def _report(args: argparse.Namespace) -> int:
     else:
         _print_report(run, verdicts)
     return code(verdicts, run.read_info())
+
+
+def _export(args: argparse.Namespace) -> int:
+    from traces.lives import History
+    from traces.merge import read_trace
+
+    run, verdicts = _judge(args.run)
+    info = run.read_info()
+    if any("problems" in verdict.examined for verdict in verdicts):
+        raise UsageError(f"{run.path} cannot be exported: {verdicts[0].because}")
+    history = History(read_trace(run.trace), info.nodes)
+    text: str = import_module(EXPORTS[args.format]).export(history, info, verdicts)
+    if not text:
+        raise UsageError(f"{run.path} has no violation to draw the past of: its nodes agreed")
+    print(text, end="")
+    return 0
 
 
 def _dot(run: "RunDir", verdicts: "list[Verdict]") -> str:
