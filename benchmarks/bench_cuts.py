@@ -128,9 +128,11 @@ def against_decode(data: bytes, check: Callable[[list[AnyEvent]], object]) -> tu
 def peak_bytes(path: Path, nodes: int) -> int:
     """What reading and checking this file takes at its peak, in a process of its own."""
     program = (
-        "import resource, sys; from pathlib import Path; from benchmarks import bench_cuts as b; "
-        "from traces.merge import read_trace; "
-        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024; "
+        "import sys; from pathlib import Path; from benchmarks import bench_cuts as b; "
+        "from traces.merge import read_trace\n"
+        "def peak():\n"  # ru_maxrss would count the parent that forked too
+        "    status = Path('/proc/self/status').read_text()\n"
+        "    return int(status.split('VmHWM:')[1].split()[0]) * 1024\n"
         "before = peak(); path, nodes = sys.argv[1:]\n"
         "with b.uncollected(): b.in_full(read_trace(Path(path)), int(nodes))\n"
         "print(peak() - before)"

@@ -116,80 +116,81 @@ class _Known:
             if clock != total:
                 self.hiding[key, node] = clock
 
+    def number(self, end: Turn) -> int:
+        """Which end of its node this is."""
+        return self.numbers[end[0], end[2]]
+
 
 def _compare(turns: list[Turn], known: _Known) -> Unrecorded:
     """Each word with those that are hidden from it, in the recorded order."""
-    result = Unrecorded(clocks=True)
-    if not known.hiding:
+    result, hiding = Unrecorded(clocks=True), known.hiding
+    if not hiding:
         return result
-    past: defaultdict[str, dict[int, _Past]] = defaultdict(dict)  # of each group, by node
-    begun: dict[int, Word] = {}
-    for key, at, node, left, before, group, says in turns:
+    past: defaultdict[str, defaultdict[int, _Past]] = defaultdict(lambda: defaultdict(_Past))
+    begun: dict[int, Turn] = {}
+    for turn in turns:
+        key, _, node, left, before, group, says = turn
         if before is not None:
-            mine = past[left].setdefault(node, _Past())
-            mine.add(begun[node], known.numbers[key, node], key, at)
+            past[left][node].ended.append((begun[node], turn))
         if says is not None:
-            word = begun[node] = Word(key, at, node, says)
-            if group in past and (key, node) in known.hiding:
-                _look(word, known.split(known.hiding[key, node]), past[group], result)
+            begun[node] = turn
+            if (key, node) in hiding and group in past:
+                _look(turn, known, past[group], result)
     return result
 
 
-def _look(
-    word: Word,
-    known: tuple[Sequence[int], Sequence[int]],
-    past: dict[int, "_Past"],
-    result: Unrecorded,
-) -> None:
-    """What is hidden from this word, which knows of so many ends of each node."""
-    by_messages, by_time_outs = known
+def _look(turn: Turn, known: _Known, past: Mapping[int, "_Past"], result: Unrecorded) -> None:
+    """What is hidden from the word that begins with this turn."""
+    later = _word(turn)
+    by_messages, by_time_outs = known.split(known.hiding[later.key, later.node])
     for node, mine in past.items():
-        if mine.numbers[-1] <= by_messages[node - 1]:
+        if known.number(mine.ended[-1][1]) <= by_messages[node - 1]:
             continue
-        result.by_messages += mine.unlike(word.says, by_messages[node - 1])
+        mine.catch_up(known)
+        result.by_messages += mine.unlike(later.says, by_messages[node - 1])
         bound = by_time_outs[node - 1]
         result.pairs += mine.hidden(bound)
-        last = mine.last_unlike(word.says)
-        if last is not None and last.number > bound:
-            gap, pairs = max(0, word.at - last.at), mine.unlike(word.says, bound)
-            result.found.append(Hidden(last.word, word, last.key, gap, pairs))
+        last = mine.last_unlike(later.says)
+        if last is not None and known.number(last[1]) > bound:
+            begin, (key, at, *_) = last
+            pairs = mine.unlike(later.says, bound)
+            result.found.append(Hidden(_word(begin), later, key, max(0, later.at - at), pairs))
 
 
-class _Ended(NamedTuple):
-    """A word that ended, as this end of its node."""
-
-    word: Word
-    number: int
-    key: int
-    at: int
+def _word(turn: Turn) -> Word:
+    return Word(turn[0], turn[1], turn[2], turn[6])
 
 
 class _Past:
-    """The words of one node in one group that have ended, in order."""
+    """The words of one node in one group that have ended, in order: the turns of each.
+
+    They are only counted where something is hidden, and up to there.
+    """
 
     def __init__(self) -> None:
-        self.numbers: list[int] = []
+        self.ended: list[tuple[Turn, Turn]] = []
+        self._numbers: list[int] = []
         self._by_says: defaultdict[object, list[int]] = defaultdict(list)
-        self._last: _Ended | None = None
-        self._unlike: _Ended | None = None  # the last that says something else than the last
+        self._unlike: tuple[Turn, Turn] | None = None  # the last that is not like the last
 
-    def add(self, word: Word, number: int, key: int, at: int) -> None:
-        """One more has ended."""
-        if self._last is not None and self._last.word.says != word.says:
-            self._unlike = self._last
-        self._last = _Ended(word, number, key, at)
-        self.numbers.append(number)
-        self._by_says[word.says].append(number)
+    def catch_up(self, known: _Known) -> None:
+        """Count what has ended since."""
+        done = len(self._numbers)
+        for k, (begin, end) in enumerate(self.ended[done:], done):
+            if k and self.ended[k - 1][0][6] != begin[6]:
+                self._unlike = self.ended[k - 1]
+            self._numbers.append(known.number(end))
+            self._by_says[begin[6]].append(self._numbers[-1])
 
     def hidden(self, known: int) -> int:
         """How many ended after the one that is known."""
-        return len(self.numbers) - bisect_right(self.numbers, known)
+        return len(self._numbers) - bisect_right(self._numbers, known)
 
     def unlike(self, says: object, known: int) -> int:
         """How many of these say something else."""
         alike = self._by_says.get(says, [])
         return self.hidden(known) - len(alike) + bisect_right(alike, known)
 
-    def last_unlike(self, says: object) -> _Ended | None:
+    def last_unlike(self, says: object) -> tuple[Turn, Turn] | None:
         """The last one that says something else."""
-        return self._unlike if self._last is None or self._last.word.says == says else self._last
+        return self._unlike if self.ended[-1][0][6] == says else self.ended[-1]

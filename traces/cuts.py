@@ -83,6 +83,7 @@ class _Agreement:
         self.groups: list[str] = [""] * (nodes + 1)
         self.states: list[State | None] = [None] * (nodes + 1)
         self.counts: dict[str, dict[object, int]] = {}  # of each group: who says what
+        self.sizes: dict[str, int] = {}  # and how many say something
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
@@ -100,10 +101,11 @@ class _Agreement:
             if (self.split > 0) is (self.open is None):
                 self._turn(key, state, node)
         if says is not None:
-            self.swept.pairs += sum(self.counts[group].values()) - 1
+            self.swept.pairs += self.sizes[group] - 1
 
     def _count(self, group: str, says: object, more: int) -> None:
         counts = self.counts.setdefault(group, {})
+        self.sizes[group] = self.sizes.get(group, 0) + more
         was_split = len(counts) > 1
         counts[says] = counts.get(says, 0) + more
         if not counts[says]:

@@ -24,6 +24,8 @@ same silence might have had an earlier cause. A program that writes no `timed_ou
 `suspected` has no time edges at all (traces.agreement then keeps to recorded cuts).
 """
 
+from bisect import bisect_right
+
 from traces.causality import Place
 from traces.detectors import downs
 from traces.events import AnyEvent, Received, Sent, Suspected, TimedOut, Watched
@@ -46,6 +48,7 @@ class _Edges:
         self.history = history
         self.t_m, self.t_p = round(timing.t_m_ms * 1e6), round(timing.t_p_ms * 1e6)
         self.downs = {node: downs(history, node) for node in history.lives}
+        self.lives = {(it.node, it.inc): it for lives in history.lives.values() for it in lives}
         self.found: dict[Place, Place] = {}
         self.since: dict[tuple[int, int, int], int] = {}  # of each detector, its last Start_FD
         outs = ((e.node, e.inc, e.call) for _, e in history.silences if isinstance(e, TimedOut))
@@ -73,7 +76,7 @@ class _Edges:
 
     def _over(self, i: int, event: TimedOut, received: Received, answer: int | None) -> bool:
         """The life that received the request ended before it answered, as far as one can tell."""
-        life = self.history.life(received.node, received.inc)
+        life = self.lives.get((received.node, received.inc))
         if life is None or life.crash is None or 2 * life.crash.index + 1 > 2 * i:
             return False
         if answer is not None and self.history.last_event(life) > answer:
@@ -84,11 +87,12 @@ class _Edges:
     def _silent(self, i: int, node: int, peer: int, start: int, end: int) -> None:
         """The first Down of the peer with an instant in [start, end]; before its first life it
         is Down too, but there is nothing to know of that."""
-        down = next((it for it in self.downs.get(peer, ()) if it.end > start), None)
-        if down is None or down.start > end or down.key > 2 * i:
+        absences = self.downs.get(peer, [])
+        k = bisect_right(absences, start, key=lambda absence: absence.end)
+        if k == len(absences) or absences[k].start > end or absences[k].key > 2 * i:
             self._paused(i, node, peer, start, self.history.events[i].at)
-        elif down.key >= 0:
-            self.found[2 * i, node] = down.key, peer
+        elif absences[k].key >= 0:
+            self.found[2 * i, node] = absences[k].key, peer
 
     def _paused(self, i: int, node: int, peer: int, start: int, end: int) -> None:
         for pause in self.history.pauses:
@@ -108,19 +112,21 @@ class _Calls:
         self.answered: dict[Call, int] = {}
         asked: dict[tuple[int, int, int], Call] = {}  # by who is to answer whom, and the number
         numbers = {number for _, _, number in wanted}
-        for i, event in enumerate(events) if wanted else ():
-            kind = type(event)
-            if kind is Sent:
-                if event.call not in numbers:  # type: ignore[union-attr]
-                    continue
-                if event.ack:  # type: ignore[union-attr]
-                    call = asked.get((event.node, event.to, event.call))  # type: ignore[union-attr]
-                    if call is not None:
-                        self.answered.setdefault(call, i)
-                elif (call := (event.node, event.inc, event.call)) in wanted:  # type: ignore[union-attr]
-                    self.sent[call] = event  # type: ignore[assignment]
-            elif kind is Received and event.call in numbers and not event.ack:  # type: ignore[union-attr]
-                call = event.src, event.sinc, event.call  # type: ignore[union-attr]
+        some = (it for it in enumerate(events) if type(it[1]) in _MESSAGES) if wanted else ()
+        for i, event in [it for it in some if it[1].call in numbers]:  # type: ignore[union-attr]
+            if isinstance(event, Received):
+                call = event.src, event.sinc, event.call
+                if call in wanted and not event.ack:
+                    self.received.setdefault(call, event)
+                    asked[event.node, event.src, event.call] = call
+            elif isinstance(event, Sent) and event.ack:
+                named = asked.get((event.node, event.to, event.call))
+                if named is not None:
+                    self.answered.setdefault(named, i)
+            elif isinstance(event, Sent):
+                call = event.node, event.inc, event.call
                 if call in wanted:
-                    self.received.setdefault(call, event)  # type: ignore[arg-type]
-                    asked[event.node, event.src, event.call] = call  # type: ignore[union-attr]
+                    self.sent[call] = event
+
+
+_MESSAGES: frozenset[type] = frozenset((Sent, Received))
