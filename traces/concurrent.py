@@ -24,7 +24,7 @@ Limits: the words of a node must not overlap, so a node says one thing at a time
 """
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -73,31 +73,16 @@ def unrecorded(
     history: History, swept: Sequence[Swept], edges: Mapping[Place, Place]
 ) -> list[Unrecorded]:
     """What was swept, on the other cuts; `edges` are the time edges of the order."""
-    turns = [_disputed(some.turns) for some in swept]
+    turns = [some.turns for some in swept]
     if not any(turns):
         return [Unrecorded() for _ in swept]
     size = history.nodes + 1
-    ending = {turn[0] * size + turn[2] for turn in chain(*turns) if turn[4] is not None}
-    places = sorted({turn[0] * size + turn[2] for turn in chain(*turns)})
-    stops = [(code // size, code % size, code in ending) for code in places]
-    clocks = Clocks(history.events, history.nodes, stops, edges)
-    known = _Known(clocks, stops)
+    codes = [turn[0] * size + turn[2] for turn in chain(*turns)]  # places, as numbers
+    says = [turn[4] for turn in chain(*turns)]
+    ending = {code for code, before in zip(codes, says, strict=True) if before is not None}
+    stops = [(it // size, it % size, it in ending) for it in dict.fromkeys(sorted(codes))]
+    known = _Known(Clocks(history.events, history.nodes, stops, edges), stops)
     return [_compare(some, known) if some else Unrecorded() for some in turns]
-
-
-def _disputed(turns: list[Turn]) -> list[Turn]:
-    """The turns of groups in which two things are said."""
-    what = {(group, says) for _, _, _, _, _, group, says in turns}
-    often = Counter(group for group, says in what if says is not None)
-    many = {group for group, count in often.items() if count > 1}
-    if not many or many == often.keys():
-        return turns if many else []
-    return [
-        (key, at, node, left, before if left in many else None, group,
-         says if group in many else None)
-        for key, at, node, left, before, group, says in turns
-        if left in many or group in many
-    ]  # fmt: skip
 
 
 class _Known:
@@ -141,20 +126,23 @@ def _compare(turns: list[Turn], known: _Known) -> Unrecorded:
 
 def _look(turn: Turn, known: _Known, past: Mapping[int, "_Past"], result: Unrecorded) -> None:
     """What is hidden from the word that begins with this turn."""
-    later = _word(turn)
-    by_messages, by_time_outs = known.split(known.hiding[later.key, later.node])
+    says = turn[6]
+    by_messages, by_time_outs = known.split(known.hiding[turn[0], turn[2]])
     for node, mine in past.items():
-        if known.number(mine.ended[-1][1]) <= by_messages[node - 1]:
+        last = known.numbers[mine.ended[-1][1][0], node]
+        if last <= by_messages[node - 1]:
             continue
         mine.catch_up(known)
-        result.by_messages += mine.unlike(later.says, by_messages[node - 1])
+        result.by_messages += mine.unlike(says, by_messages[node - 1])
         bound = by_time_outs[node - 1]
+        if last <= bound:
+            continue
         result.pairs += mine.hidden(bound)
-        last = mine.last_unlike(later.says)
-        if last is not None and known.number(last[1]) > bound:
-            begin, (key, at, *_) = last
-            pairs = mine.unlike(later.says, bound)
-            result.found.append(Hidden(_word(begin), later, key, max(0, later.at - at), pairs))
+        nearest = mine.last_unlike(says)
+        if nearest is not None and known.number(nearest[1]) > bound:
+            begin, end = nearest
+            gap, pairs = max(0, turn[1] - end[1]), mine.unlike(says, bound)
+            result.found.append(Hidden(_word(begin), _word(turn), end[0], gap, pairs))
 
 
 def _word(turn: Turn) -> Word:

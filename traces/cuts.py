@@ -48,6 +48,7 @@ class Swept:
     pairs: int = 0
     found: list[Disagreement] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+    """Only of groups in which two things were ever said: in the others nobody can disagree."""
 
 
 def sweep(
@@ -71,7 +72,7 @@ def sweep(
             a_step(key, state, node, group, coordinator)
         if task is not None or b_says[node] is not None:
             b_step(key, state, node, group, task)
-    return by_coordinator.swept, by_task.swept
+    return by_coordinator.done(), by_task.done()
 
 
 class _Agreement:
@@ -82,8 +83,9 @@ class _Agreement:
         self.says: list[object] = [None] * (nodes + 1)
         self.groups: list[str] = [""] * (nodes + 1)
         self.states: list[State | None] = [None] * (nodes + 1)
-        self.counts: dict[str, dict[object, int]] = {}  # of each group: who says what
+        self.counts: dict[str, dict[object, int]] = {}  # of each group: how many say what
         self.sizes: dict[str, int] = {}  # and how many say something
+        self.things: dict[str, int] = {}  # and how many things are being said
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
@@ -106,11 +108,20 @@ class _Agreement:
     def _count(self, group: str, says: object, more: int) -> None:
         counts = self.counts.setdefault(group, {})
         self.sizes[group] = self.sizes.get(group, 0) + more
-        was_split = len(counts) > 1
-        counts[says] = counts.get(says, 0) + more
-        if not counts[says]:
-            del counts[says]
-        self.split += (len(counts) > 1) - was_split
+        count = counts.get(says, 0)
+        counts[says] = count + more
+        if not count or not count + more:  # one thing more is said, or one thing less
+            things = self.things.get(group, 0)
+            self.things[group] = things + more
+            self.split += (things + more > 1) - (things > 1)
+
+    def done(self) -> Swept:
+        """What was found, less the turns of groups in which one thing only was said."""
+        many = {group for group, said in self.counts.items() if len(said) > 1}
+        if len(many) < len(self.counts):
+            within = (_within(turn, many) for turn in self.swept.turns)
+            self.swept.turns = [it for it in within if it[4] is not None or it[6] is not None]
+        return self.swept
 
     def _turn(self, key: int, state: State, node: int) -> None:
         """The nodes began to disagree here, or ceased to."""
@@ -128,3 +139,10 @@ class _Agreement:
         assert against is not None
         self.open = Disagreement(key, state.at, (state, against))
         self.swept.found.append(self.open)
+
+
+def _within(turn: Turn, groups: set[str]) -> Turn:
+    """The turn, with nothing said in other groups."""
+    key, at, node, left, before, group, says = turn
+    before = before if left in groups else None
+    return key, at, node, left, before, group, says if group in groups else None

@@ -112,8 +112,11 @@ class _Calls:
         self.answered: dict[Call, int] = {}
         asked: dict[tuple[int, int, int], Call] = {}  # by who is to answer whom, and the number
         numbers = {number for _, _, number in wanted}
-        some = (it for it in enumerate(events) if type(it[1]) in _MESSAGES) if wanted else ()
-        for i, event in [it for it in some if it[1].call in numbers]:  # type: ignore[union-attr]
+        for i, event in [
+            (i, event)
+            for i, event in enumerate(events if wanted else ())
+            if type(event) in _MESSAGES and event.call in numbers  # type: ignore[union-attr]
+        ]:
             if isinstance(event, Received):
                 call = event.src, event.sinc, event.call
                 if call in wanted and not event.ack:
