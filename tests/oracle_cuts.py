@@ -134,7 +134,7 @@ def time_edges(events: list[AnyEvent], nodes: int, t_m_ns: int) -> Edges:
     for i, event in enumerate(events):
         if isinstance(event, TimedOut):
             span = _waited(events, i, event, t_m_ns)
-            life = _taken(events, event)
+            life = _taken(events, event, span[1])
             peer, among = event.to, downs[event.to]
             if life is not None:
                 if _answered(events, event, life):
@@ -169,10 +169,10 @@ def _waited(events: list[AnyEvent], i: int, event: TimedOut, t_m_ns: int) -> tup
     return event.at, event.at
 
 
-def _taken(events: list[AnyEvent], event: TimedOut) -> int | None:
-    """The life that received the request, if any did."""
+def _taken(events: list[AnyEvent], event: TimedOut, due: int) -> int | None:
+    """The life that received the request while it was owed, if any did."""
     for got in (e for e in events if isinstance(e, Received)):
-        its = not got.ack and got.node == event.to
+        its = not got.ack and got.node == event.to and got.at <= due
         if its and (got.src, got.sinc, got.call) == (event.node, event.inc, event.call):
             return got.inc
     return None

@@ -152,6 +152,19 @@ def test_a_time_out_knows_that_who_had_received_the_request_was_gone() -> None:
     assert list(edges_of(t).values()) == [(second, 1)]
 
 
+def test_a_request_that_only_the_next_life_received_was_not_received() -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    first = 2 * t.events.index(t.kill(1)) + 1
+    sent = t.send(2, 1)  # the relay holds it
+    t.wait(TIMING.t_ms)
+    t.gave_up(sent)
+    t.start(1)
+    t.receive(sent)
+    t.kill(1)
+    assert list(edges_of(t).values()) == [(first, 1)]
+
+
 def test_an_answer_that_came_too_late_is_no_sign_of_a_crash() -> None:
     t = Trace(2)
     t.start(1, 2)

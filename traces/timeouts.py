@@ -5,10 +5,10 @@ from silence, by A8 and A9 (or from <DownSig, j>, by S97-FD2). So in the order t
 judged by, the crash of j is before the time-out of i. What is sound to conclude is this, and no
 more:
 
-- A CALL of i to j, sent at t, timed out. If j received it and did not answer, the life that
-  received it is over: its crash explains the time-out. If j did not receive it, j was not up all
-  the time from t to t + T_m, or A8 would have brought it there; the first time it was Down in
-  that span explains the time-out. (There may be a later one; i cannot know of it.)
+- A CALL of i to j, sent at t, timed out. If j received it by t + T_m and did not answer, the life
+  that received it is over: its crash explains the time-out. If j did not receive it by then, j was
+  not up all the time from t to t + T_m, or A8 would have brought it there; the first time it was
+  Down in that span explains the time-out. (There may be a later one; i cannot know of it.)
 - DownSig of j at i: j was Down at some time since Start_FD(j) (S97-FD2). The first such time
   explains it, for the same reason.
 - Where no crash explains it, a pause of j longer than T_p may: the first one that lasted into the
@@ -69,7 +69,7 @@ class _Edges:
         sent, received = calls.sent.get(call), calls.received.get(call)
         if sent is None or sent.to != event.to:
             self._silent(i, event.node, event.to, event.at, event.at)
-        elif received is None:
+        elif received is None or received.at > sent.at + self.t_m:
             self._silent(i, event.node, event.to, sent.at, sent.at + self.t_m)
         elif not self._over(i, event, received, calls.answered.get(call)):
             self._paused(i, event.node, event.to, sent.at, event.at)
