@@ -37,7 +37,7 @@ from traces.lives import History
 from traces.run import RunInfo
 from traces.timeouts import time_edges
 
-EVENTS, ROUNDS = 1_000_000, 5
+EVENTS, ROUNDS = 1_000_000, 3
 MS = 1_000_000
 REACH = {5: 1.5, 20: 3.0, 50: 4.0}
 BYTES = 600

@@ -95,13 +95,12 @@ def items(history: History, info: RunInfo, shown: range) -> list[Item]:
         if (out, node) in places and (key, peer) in places
     }
     stops = sorted((item.key - first, item.node, True) for item in found)
-    clocks = Clocks(history.events[shown.start : shown.stop], history.nodes, stops, edges)
-    at = {
-        (key + first, node): clock for (key, node, _), clock in zip(stops, clocks.at, strict=True)
-    }
+    clocks = Clocks(history.nodes, edges)
+    followed = clocks.follow(history.events[shown.start : shown.stop], stops)
+    at = {stop[:2]: clock for stop, clock in zip(stops, followed, strict=True)}
     sizes = _sizes(found)
     for item in found:
-        known = clocks.split(at[item.key, item.node])[1]
+        known = clocks.split(at[item.key - first, item.node])[1]
         item.clock = {name: count for node, total in enumerate(known, 1)
                       for name, count in _by_life(sizes[node], total)}  # fmt: skip
     return found

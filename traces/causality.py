@@ -21,7 +21,7 @@ to another is not behind anything.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from traces.clocks import WIDTH, Lanes, unit
@@ -36,48 +36,42 @@ _BY_LIFE = 40  # a datagram is as new as the life of its sender, then its number
 
 
 class _Link(NamedTuple):
-    """From which datagram on a sender's clock was which."""
+    """From which datagram on a sender's clock was which, of those not yet received.
+
+    A clock only grows, so what is received after a newer one brings nothing new.
+    """
 
     newness: list[int]
     clocks: list[int]
 
 
 class Clocks:
-    """The clock at each stop, in order: by messages, and by messages and time edges.
+    """Clocks by messages, and by messages and time edges.
 
     Both are followed at once, as the two halves of one packed clock. A time edge goes to a place
     from an earlier one.
     """
 
-    def __init__(
-        self,
-        events: Sequence[AnyEvent],
-        nodes: int,
-        stops: Sequence[Stop],
-        edges: Mapping[Place, Place] | None = None,
-    ) -> None:
-        self.nodes = nodes
+    def __init__(self, nodes: int, edges: Mapping[Place, Place]) -> None:
+        self.nodes, self.edges = nodes, edges
         self.lanes = Lanes(2 * nodes if edges else nodes)
         also = WIDTH * nodes if edges else 0  # without time edges one half says it all
         self.tick = [0, *(unit(k) | unit(k) << also for k in range(nodes))]
-        self.at = self._follow(events, stops, edges or {})
 
     def split(self, clock: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The components by message order, and those by time edges too; of node 1 first."""
         values = self.lanes.values(clock)
         return values[: self.nodes], values[-self.nodes :]
 
-    def _follow(
-        self, events: Sequence[AnyEvent], stops: Sequence[Stop], edges: Mapping[Place, Place]
-    ) -> list[int]:
-        merge, size = self.lanes.merge, self.nodes + 1
+    def follow(self, events: Sequence[AnyEvent], stops: Sequence[Stop]) -> Iterator[int]:
+        """The clock at each stop."""
+        merge, edges, size = self.lanes.merge, self.edges, self.nodes + 1
         timed = -1 << WIDTH * self.nodes  # the half that time edges count in
         clock = [0] * size
         told = [[0] * size for _ in range(size)]  # told[j][i]: the last clock that i sent to j
         heard = [[0] * size for _ in range(size)]  # heard[j][i]: the last one that j took from i
         links = [[_Link([], []) for _ in range(size)] for _ in range(size)]
         pinned = dict.fromkeys(edges.values(), 0)
-        found: list[int] = []
         done = 0
         for key, node, what in _agenda(stops, edges):
             # A datagram carries the tick of its own sending.
@@ -90,10 +84,11 @@ class Clocks:
                         newness, clocks = links[j][i]
                         mine = event.sinc << _BY_LIFE | event.m  # type: ignore[union-attr]
                         k = len(newness) if newness[-1] <= mine else bisect_right(newness, mine)
-                        if k:
+                        if k:  # else it was overtaken, and brings nothing new
                             heard[j][i] = now = clocks[k - 1]
                             if now is not clock[j]:
                                 clock[j] = merge(clock[j], now)
+                            del newness[:k], clocks[:k]
                 elif kind is Sent:
                     i, j = event.node, event.to  # type: ignore[union-attr]
                     now = clock[i]
@@ -110,8 +105,7 @@ class Clocks:
             else:
                 if what:
                     clock[node] += self.tick[node]
-                found.append(clock[node])
-        return found
+                yield clock[node]
 
 
 _LEARNS, _TELLS = -1, 2  # the ends of a time edge: before the clock ticks there, and after it has

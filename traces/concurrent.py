@@ -81,19 +81,23 @@ def unrecorded(
     says = [turn[4] for turn in chain(*turns)]
     ending = {code for code, before in zip(codes, says, strict=True) if before is not None}
     stops = [(it // size, it % size, it in ending) for it in dict.fromkeys(sorted(codes))]
-    known = _Known(Clocks(history.events, history.nodes, stops, edges), stops)
+    known = _Known(history, stops, edges)
     return [_compare(some, known) if some else Unrecorded() for some in turns]
 
 
 class _Known:
     """Where an end is hidden: what is known there; and which of its node's ends each one is."""
 
-    def __init__(self, clocks: Clocks, stops: Sequence[Stop]) -> None:
+    def __init__(
+        self, history: History, stops: Sequence[Stop], edges: Mapping[Place, Place]
+    ) -> None:
+        clocks = Clocks(history.nodes, edges)
         self.split = clocks.split
         self.hiding: dict[Place, int] = {}
         self.numbers: dict[Place, int] = {}
         tick, count, total = clocks.tick, [0] * (clocks.nodes + 1), 0
-        for (key, node, ends), clock in zip(stops, clocks.at, strict=True):
+        followed = clocks.follow(history.events, stops)
+        for (key, node, ends), clock in zip(stops, followed, strict=True):
             if ends:
                 total += tick[node]
                 count[node] += 1

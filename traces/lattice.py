@@ -36,8 +36,9 @@ def count_cuts(
     for some in stamps.values():
         some.sort()
     stops = sorted((key, node, True) for node in nodes for key, _ in stamps[node])
-    clocks = Clocks(history.events, history.nodes, stops, edges)
-    clock_at = {(key, node): clock for (key, node, _), clock in zip(stops, clocks.at, strict=True)}
+    clocks = Clocks(history.nodes, edges)
+    followed = clocks.follow(history.events, stops)
+    clock_at = {stop[:2]: clock for stop, clock in zip(stops, followed, strict=True)}
     ats = {node: [at for _, at in some] for node, some in stamps.items()}
     needs: dict[int, list[int]] = {node: [] for node in nodes}
     for node, some in stamps.items():
