@@ -76,13 +76,15 @@ def unrecorded(
     turns = [some.turns for some in swept]
     if not any(turns):
         return [Unrecorded() for _ in swept]
-    size = history.nodes + 1
-    codes = [turn[0] * size + turn[2] for turn in chain(*turns)]  # places, as numbers
-    says = [turn[4] for turn in chain(*turns)]
-    ending = {code for code, before in zip(codes, says, strict=True) if before is not None}
-    stops = [(it // size, it % size, it in ending) for it in dict.fromkeys(sorted(codes))]
-    known = _Known(history, stops, edges)
+    known = _Known(history, _stops(turns, history.nodes + 1), edges)
     return [_compare(some, known) if some else Unrecorded() for some in turns]
+
+
+def _stops(turns: list[list[Turn]], size: int) -> list[Stop]:
+    """The places of all turns, in order; the clock ticks where a word ends."""
+    ending = {turn[0] * size + turn[2] for turn in chain(*turns) if turn[4] is not None}
+    codes = sorted([turn[0] * size + turn[2] for turn in chain(*turns)])
+    return [(code // size, code % size, code in ending) for code in dict.fromkeys(codes)]
 
 
 class _Known:
