@@ -51,7 +51,7 @@ def cut_trace(seed: int) -> Trace:
             case "restart" if not up:
                 _start(t, node)
             case "watch" if up:
-                t.watch(node, peer)
+                rng.choice((t.watch, t.unwatch))(node, peer)
             case "suspect" if up:
                 if rng.random() < 0.5:
                     t.watch(node, peer)

@@ -143,9 +143,9 @@ def time_edges(events: list[AnyEvent], nodes: int, t_m_ns: int) -> Edges:
                 span = 0, event.at
         elif isinstance(event, Suspected):
             peer, among = event.peer, downs[event.peer]
-            watched = [e.at for e in events[:i] if isinstance(e, Watched) and peer in e.peers
+            watched = [e for e in events[:i] if isinstance(e, Watched) and peer in e.peers
                        and (e.node, e.inc) == (event.node, event.inc)]  # fmt: skip
-            span = watched[-1] if watched else event.at, event.at
+            span = watched[-1].at if watched and watched[-1].on else event.at, event.at
         else:
             continue
         born = next((e.at for e in events if e.node == peer), event.at)

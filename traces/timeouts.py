@@ -58,8 +58,10 @@ class _Edges:
                 case TimedOut():
                     self._timed_out(i, event, calls)
                 case Watched():
-                    monitors = dict.fromkeys((event.node, event.inc, j) for j in event.peers)
-                    self.since.update(dict.fromkeys(monitors, event.at))
+                    for j in event.peers:
+                        self.since.pop((event.node, event.inc, j), None)
+                        if event.on:
+                            self.since[event.node, event.inc, j] = event.at
                 case Suspected():
                     start = self.since.get((event.node, event.inc, event.peer), event.at)
                     self._silent(i, event.node, event.peer, start, event.at)
