@@ -3,6 +3,7 @@
     hustings run NAME|FILE...   run scenarios, judge, report
     hustings check RUN          judge a stored run again
     hustings report RUN         print its report
+    hustings export RUN         hand it to another tool
     hustings networks           a protocol on every small network
     hustings messages           messages counted, beside what S97 claims
     hustings list               scenarios, protocols, properties
@@ -13,6 +14,7 @@ and a wrong name answer at once.
 """
 
 import argparse
+import math
 import os
 import signal
 import sys
@@ -27,10 +29,13 @@ from harness import MOST_NODES
 
 if TYPE_CHECKING:
     from harness.execute import Outcome
+    from traces.margins import Scope
     from traces.run import RunDir
     from traces.verdicts import Verdict
 
-USAGE, HARNESS_FAULT, INTERRUPTED = 2, 4, 130
+USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 2, 3, 4, 130
+
+EXPORTS = {"shiviz": "reports.shiviz", "perfetto": "reports.perfetto", "dot": "reports.past"}
 
 
 class UsageError(Exception):
@@ -45,6 +50,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(args.command(args))
     except UsageError as error:
         return _fail(str(error), USAGE)
+    except MemoryError as error:
+        return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
@@ -88,10 +95,22 @@ def _parser() -> argparse.ArgumentParser:
     for command, function in ((check, _check), (report, _report)):
         command.add_argument("run", type=Path, metavar="RUN", help="runs/<scenario>-<n>")
         command.set_defaults(command=function)
+    export = commands.add_parser("export", help="a stored run for another tool, on stdout")
+    export.add_argument("run", type=Path, metavar="RUN", help="runs/<scenario>-<n>")
+    export.add_argument("--format", choices=tuple(EXPORTS), required=True,
+                        help="shiviz: the log around a violation; perfetto: the run as Trace "
+                             "Event JSON; dot: the causal past of a violation")  # fmt: skip
+    export.set_defaults(command=_export)
     report.add_argument("--dot", action="store_true", help="only its vote graph, for Graphviz")
     check.add_argument("--json", action="store_true", help="verdicts as JSON")
     check.add_argument("--budget", type=_up_to(10**12), default=0, metavar="STEPS",
-                       help="for the minimum clique cover (S00-4'b)")  # fmt: skip
+                       help="for the clique cover (S00-4'b) and for counting cuts")  # fmt: skip
+    cuts = check.add_mutually_exclusive_group()
+    suppressed: dict[str, Any] = {"dest": "eps", "default": argparse.SUPPRESS}
+    help_ = "judge only the cuts within MS, and count them; below 0: the recorded ones"
+    cuts.add_argument("--eps", type=_milliseconds, metavar="MS", help=help_, **suppressed)
+    help_ = "judge every consistent cut, as without it, and count them"
+    cuts.add_argument("--all-cuts", action="store_const", const=None, help=help_, **suppressed)
     _add_networks(commands.add_parser("networks", help="a protocol on every small network"))
     _add_messages(commands.add_parser("messages", help="messages counted, beside S97's claims"))
     lister = commands.add_parser("list", help="scenarios, protocols, properties")
@@ -128,6 +147,17 @@ def _up_to(most: int) -> Callable[[str], int]:
         return int(text)
 
     return number
+
+
+def _milliseconds(text: str) -> int | None:
+    """A time as whole nanoseconds; None if it is without end."""
+    try:
+        ms = float(text)
+    except ValueError:
+        ms = math.nan
+    if math.isnan(ms):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds")
+    return None if ms == math.inf else round(max(ms, -1) * 1e6)
 
 
 # --- run ------------------------------------------------------------------------------------
@@ -233,6 +263,8 @@ def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "
             return _fail(f"{scenario.name}: {error}", USAGE), None
         except ENGINE_FAULTS as error:
             return _fail(f"{scenario.name}: {_with_notes(error)}", HARNESS_FAULT), None
+        except MemoryError as error:
+            return _fail(f"{scenario.name}: {error}", INCONCLUSIVE), None
         except Exception as error:  # a bug, in the scenario, the protocol or here: never a verdict
             traceback.print_exc()
             words = f"{type(error).__name__}: {_with_notes(error)}"
@@ -286,27 +318,36 @@ def _stored(path: Path) -> "RunDir":
     return run
 
 
-def _judge(path: Path, budget: int = 0) -> "tuple[RunDir, list[Verdict]]":
+def _judge(
+    path: Path, budget: int = 0, scope: "Scope | None" = None
+) -> "tuple[RunDir, list[Verdict]]":
     import msgspec
 
     from traces.judge import judge_run
+    from traces.margins import EVERY_CUT
 
     run = _stored(path)
     try:
-        return run, judge_run(run, budget)
+        return run, judge_run(run, budget, scope or EVERY_CUT)
     except (msgspec.MsgspecError, OSError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from None
 
 
 def _check(args: argparse.Namespace) -> int:
     from harness.execute import code
+    from traces.lattice import BUDGET
+    from traces.margins import Scope
 
-    run, verdicts = _judge(args.run, args.budget)
+    scope = Scope()
+    if "eps" in args:
+        scope = Scope(args.eps, args.budget or BUDGET)
+    run, verdicts = _judge(args.run, args.budget, scope)
     if args.json:
         _print_json(verdicts)
     else:
         for verdict in verdicts:
-            print(f"{verdict.id:10} {verdict.result:9} {verdict.because}")
+            margin = f"; margin {verdict.margin.words}" if verdict.margin else ""
+            print(f"{verdict.id:10} {verdict.result:9} {verdict.because}{margin}")
     return code(verdicts, run.read_info())
 
 
@@ -319,6 +360,22 @@ def _report(args: argparse.Namespace) -> int:
     else:
         _print_report(run, verdicts)
     return code(verdicts, run.read_info())
+
+
+def _export(args: argparse.Namespace) -> int:
+    from traces.lives import History
+    from traces.merge import read_trace
+
+    run, verdicts = _judge(args.run)
+    info = run.read_info()
+    if any("problems" in verdict.examined for verdict in verdicts):
+        raise UsageError(f"{run.path} cannot be exported: {verdicts[0].because}")
+    history = History(read_trace(run.trace), info.nodes)
+    text: str = import_module(EXPORTS[args.format]).export(history, info, verdicts)
+    if not text:
+        raise UsageError(f"{run.path} has no violation to draw the past of: its nodes agreed")
+    print(text, end="")
+    return 0
 
 
 def _dot(run: "RunDir", verdicts: "list[Verdict]") -> str:

@@ -35,7 +35,7 @@ from typing import Any
 
 from nodes.protocol import Procedure, System, Vector, on, request
 from nodes.votes import PATIENCE, Increasing, Known, Reassigning, Vectors
-from traces.properties import SCENARIO_ONE, SCENARIO_TWO
+from traces.properties import LOCKING_ONE, LOCKING_TWO
 
 Log = dict[str, dict[str, bool]]
 """Of each object its transactions, and whether they released it."""
@@ -54,7 +54,7 @@ class Pending:
 class LocksOne(Increasing):
     """Node i of BGS86 3 as published, on P1 and P2; if no votes are ever raised, on static ones."""
 
-    claims = ("BGS86-C22", *SCENARIO_ONE)
+    claims = LOCKING_ONE
 
     def __init__(self, i: int, nodes: tuple[int, ...], system: System, state: Vector) -> None:
         super().__init__(i, nodes, system, state)
@@ -232,7 +232,7 @@ class LocksOne(Increasing):
 class LocksTwo(LocksOne, Reassigning):
     """The same as published, on P3, P4 and P5."""
 
-    claims = ("BGS86-C22", *SCENARIO_TWO)
+    claims = LOCKING_TWO
 
 
 class Hardened(LocksOne):

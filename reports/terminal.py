@@ -1,4 +1,4 @@
-"""The terminal report of a stored run: outcome, verdicts, faults, timeline, tables, cuts.
+"""The terminal report of a stored run: verdicts, margins, faults, timeline, tables, cuts.
 
 Rules: the first line tells the outcome. It reads at 80 columns, in a pipe and without colour.
 What a run directory holds is all it needs: run.json, trace.jsonl and the verdicts.
@@ -19,6 +19,7 @@ from reports.fault_table import fault_table
 from reports.group_tree import group_tree
 from reports.header import header, surprises_of
 from reports.lock_table import lock_table
+from reports.margin_table import margin_table
 from reports.story import Story
 from reports.timeline import timeline
 from reports.verdict_table import verdict_table
@@ -47,6 +48,8 @@ def render(
     word = outcome(verdicts, info.expect, bool(reasons))
     parts: list[RenderableType] = [header(info, word, reasons, story)]
     parts.append(verdict_table(verdicts, info.expect))
+    if margins := margin_table(verdicts):
+        parts.append(_titled("margins", margins))
     if story is not None:
         parts.append(_titled("faults", fault_table(story.history)))
         parts.append(_titled("timeline", timeline(run, info, story, console.width)))

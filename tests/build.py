@@ -35,10 +35,12 @@ from traces.events import (
     Started,
     Suspected,
     Suspended,
+    TimedOut,
     Watched,
 )
 from traces.judge import judge
 from traces.lives import History
+from traces.margins import EVERY_CUT, Scope
 from traces.properties import STOLLER_ASYNCHRONOUS, STOLLER_SYNCHRONOUS
 from traces.run import RunInfo, Timing
 from traces.verdicts import Verdict
@@ -196,6 +198,15 @@ class Trace:
         self.datagrams[i, j] += 1
         return self.receive(self.put(i, Sent(to=j, m=self.datagrams[i, j], kind=kind)))
 
+    def silence(self, i: int, j: int) -> TimedOut:
+        """A CALL that is not answered within T."""
+        sent = self.send(i, j)
+        self.wait(TIMING.t_ms)
+        return self.gave_up(sent)
+
+    def gave_up(self, sent: Sent) -> TimedOut:
+        return self.put(sent.node, TimedOut(to=sent.to, call=sent.call, kind=sent.kind))
+
     # --- a failure detector (S97 2) -------------------------------------------------------------
 
     def watch(self, i: int, *peers: int) -> Watched:
@@ -238,13 +249,13 @@ class Trace:
         """The last state of a node."""
         return [state for _, state in self.history().steps if state.node == node][-1]
 
-    def judge(self, lateness: bool = True) -> dict[str, Verdict]:
+    def judge(self, lateness: bool = True, scope: Scope = EVERY_CUT) -> dict[str, Verdict]:
         """Close the run if need be, and judge it."""
-        return self.judge_as(info(self.nodes, lateness))
+        return self.judge_as(info(self.nodes, lateness), scope)
 
-    def judge_as(self, about: RunInfo) -> dict[str, Verdict]:
+    def judge_as(self, about: RunInfo, scope: Scope = EVERY_CUT) -> dict[str, Verdict]:
         """Close the run if need be, and judge it as this one."""
         if not isinstance(self.events[-1], Closed):
             self.wait(TIMING.t_ms)
             self.close()
-        return {verdict.id: verdict for verdict in judge(self.events, about)}
+        return {verdict.id: verdict for verdict in judge(self.events, about, scope)}

@@ -9,8 +9,11 @@ from tests.test_merge import a_run, files_of
 from tests.trace_strategies import random_trace
 from traces.events import Received, TimedOut
 from traces.judge import PROPERTIES, judge, judge_run
+from traces.margins import Scope
 from traces.properties import (
     ASYNCHRONOUS,
+    LOCKING_ONE,
+    LOCKING_TWO,
     RESTRICTED,
     RESTS_ON,
     SCENARIO_ONE,
@@ -20,7 +23,7 @@ from traces.properties import (
     SYNCHRONOUS,
 )
 from traces.settled import Shadows, settled_spans
-from traces.verdicts import BEST_TO_WORST, Break, Verdict, decode, encode, worst
+from traces.verdicts import BEST_TO_WORST, RECORDED, Break, Verdict, decode, encode, worst
 
 ALL = {"violated", "unknown", "vacuous", "excused", "holds"}
 
@@ -54,7 +57,7 @@ def test_a_good_run_holds_in_everything() -> None:
 def test_every_property_claimed_has_a_verdict_in_order_with_its_claim() -> None:
     papers = (
         SYNCHRONOUS, ASYNCHRONOUS, RESTRICTED, STOLLER_SYNCHRONOUS, STOLLER_ASYNCHRONOUS,
-        SCENARIO_ONE, SCENARIO_TWO,
+        SCENARIO_ONE, SCENARIO_TWO, LOCKING_ONE, LOCKING_TWO,
     )  # fmt: skip
     for claimed in papers:
         verdicts = grouped(settled(), claimed)
@@ -164,7 +167,7 @@ def test_one_violation_that_is_not_excused_is_enough() -> None:
     t.wait(20)
     excused_by_a_cut(t)
     two_coordinators(t)
-    verdict = t.judge()["GM82-1a"]
+    verdict = t.judge(scope=Scope(RECORDED))["GM82-1a"]
     assert verdict.result == "violated"
     assert sorted(e.result for e in verdict.evidence) == ["excused", "violated"]
     assert verdict.evidence[0].result == "violated"
@@ -188,6 +191,7 @@ def test_a_paused_coordinator_that_fails_itself_needs_no_excuse() -> None:
     since = t.now
     t.pause(3)
     t.wait(100)
+    t.silence(2, 3)
     t.elect(2, 1, d="next")
     t.resume(3)
     t.overslept(3, since)

@@ -32,8 +32,10 @@ from traces.groups import check_groups, demanded
 from traces.judge import judge
 from traces.liveness import bound_ns
 from traces.lives import History
+from traces.margins import Scope
 from traces.rulings import Case
 from traces.run import RunInfo
+from traces.verdicts import RECORDED
 
 TAU_MS = 20.0
 Found = Counter[str]
@@ -80,7 +82,8 @@ def excused_alike(events: list[AnyEvent], about: RunInfo) -> Found:
     breaks = [(b.start, b.end) for b in case.environment.breaks] + [(at, at) for at in alarms]
     shades = [(b.start, max(b.end, b.felt)) for b in case.environment.breaks]
     shades += [(at, at + t_p) for at in alarms]
-    found = {verdict.id: verdict for verdict in judge(events, about)}
+    recorded = judge(events, about, Scope(RECORDED))
+    found = {verdict.id: verdict for verdict in recorded}
     swept, _ = sweep(case.history, False, NORM)
     excused = [
         is_excused(it.at, (it.start // 2, bool(it.start % 2)), shades, seen) for it in swept.found

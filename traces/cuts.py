@@ -12,8 +12,7 @@ cut of its own, between event i and the next. Rules:
   group. More than one key with a count, and the assertion is broken; so a step costs O(1).
 - A violation is an interval of cuts; its first cut, with one disagreeing pair, is the evidence.
 
-Limits: recorded cuts only. What could have been seen on other consistent cuts is not asked:
-Assertion 1 rests on time-outs, whose knowledge travels by time and not by message.
+Limits: recorded cuts only; the other consistent cuts are for traces.concurrent.
 """
 
 from dataclasses import dataclass, field
@@ -34,6 +33,13 @@ class Disagreement:
     until: int | None = None
 
 
+Turn = tuple[int, int, int, str, object, str, object]
+"""(key, stamp, node, group, says, group, says): from then on the node says another thing.
+
+Before it was of the first group and said the first thing; None: it had no say.
+"""
+
+
 @dataclass(slots=True)
 class Swept:
     """One assertion over all recorded cuts; `pairs` is how many pairs of states met."""
@@ -41,6 +47,8 @@ class Swept:
     cuts: int
     pairs: int = 0
     found: list[Disagreement] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    """Only of groups in which two things were ever said: in the others nobody can disagree."""
 
 
 def sweep(
@@ -57,14 +65,14 @@ def sweep(
         if type(state) is Became and state.s in active:
             coordinator: int | None = state.c
             task = state.d if state.s == "Normal" else None
+            group = state.g if by_group else ""
         else:
-            coordinator = task = None
-        group = state.g if by_group and type(state) is Became else ""
+            coordinator, task, group = None, None, ""
         if coordinator is not None or a_says[node] is not None:
             a_step(key, state, node, group, coordinator)
         if task is not None or b_says[node] is not None:
             b_step(key, state, node, group, task)
-    return by_coordinator.swept, by_task.swept
+    return by_coordinator.done(), by_task.done()
 
 
 class _Agreement:
@@ -75,7 +83,9 @@ class _Agreement:
         self.says: list[object] = [None] * (nodes + 1)
         self.groups: list[str] = [""] * (nodes + 1)
         self.states: list[State | None] = [None] * (nodes + 1)
-        self.counts: dict[str, dict[object, int]] = {}  # of each group: who says what
+        self.counts: dict[str, dict[object, int]] = {}  # of each group: how many say what
+        self.sizes: dict[str, int] = {}  # and how many say something
+        self.things: dict[str, int] = {}  # and how many things are being said
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
@@ -84,6 +94,7 @@ class _Agreement:
         before, left = self.says[node], self.groups[node]
         self.states[node] = state
         if before != says or left != group:
+            self.swept.turns.append((key, state.at, node, left, before, group, says))
             self.says[node], self.groups[node] = says, group
             if before is not None:
                 self._count(left, before, -1)
@@ -92,15 +103,25 @@ class _Agreement:
             if (self.split > 0) is (self.open is None):
                 self._turn(key, state, node)
         if says is not None:
-            self.swept.pairs += sum(self.counts[group].values()) - 1
+            self.swept.pairs += self.sizes[group] - 1
 
     def _count(self, group: str, says: object, more: int) -> None:
         counts = self.counts.setdefault(group, {})
-        was_split = len(counts) > 1
-        counts[says] = counts.get(says, 0) + more
-        if not counts[says]:
-            del counts[says]
-        self.split += (len(counts) > 1) - was_split
+        self.sizes[group] = self.sizes.get(group, 0) + more
+        count = counts.get(says, 0)
+        counts[says] = count + more
+        if not count or not count + more:  # one thing more is said, or one thing less
+            things = self.things.get(group, 0)
+            self.things[group] = things + more
+            self.split += (things + more > 1) - (things > 1)
+
+    def done(self) -> Swept:
+        """What was found, less the turns of groups in which one thing only was said."""
+        many = {group for group, said in self.counts.items() if len(said) > 1}
+        if len(many) < len(self.counts):
+            within = (_within(turn, many) for turn in self.swept.turns)
+            self.swept.turns = [it for it in within if it[4] is not None or it[6] is not None]
+        return self.swept
 
     def _turn(self, key: int, state: State, node: int) -> None:
         """The nodes began to disagree here, or ceased to."""
@@ -118,3 +139,10 @@ class _Agreement:
         assert against is not None
         self.open = Disagreement(key, state.at, (state, against))
         self.swept.found.append(self.open)
+
+
+def _within(turn: Turn, groups: set[str]) -> Turn:
+    """The turn, with nothing said in other groups."""
+    key, at, node, left, before, group, says = turn
+    before = before if left in groups else None
+    return key, at, node, left, before, group, says if group in groups else None

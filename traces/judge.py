@@ -1,7 +1,8 @@
 """The judge: one verdict for every property of a run, from the stored run alone.
 
 Rules: an invalid trace makes every verdict `unknown`. A run that was cut short is judged as far
-as it goes, and says so. How each verdict is found is in traces.rulings.
+as it goes, and says so. One that does not fit into memory is a MemoryError before it is read. How
+each verdict is found is in traces.rulings.
 
 Limits: the same trace gives the same verdicts; nothing else is looked at but run.json.
 """
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from traces.events import AnyEvent
+from traces.margins import EVERY_CUT, Scope
+from traces.memory import must_fit
 from traces.merge import merge_run, read_trace, write_whole
 from traces.properties import PROPERTIES
 from traces.rulings import Case, rule
@@ -22,10 +25,13 @@ from traces.verdicts import SHOWN, Evidence, InvalidTrace, Verdict, encode
 __all__ = ["PROPERTIES", "judge", "judge_run", "unknown"]
 
 
-def judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
-    """The verdicts on a merged trace, one for each property claimed of its protocol."""
+def judge(events: list[AnyEvent], info: RunInfo, scope: Scope = EVERY_CUT) -> list[Verdict]:
+    """The verdicts on a merged trace, one for each property claimed of its protocol.
+
+    Agreement is judged on every consistent cut, or on those in scope (traces.margins).
+    """
     with uncollected():
-        return _judge(events, info)
+        return _judge(events, info, scope)
 
 
 @contextmanager
@@ -40,11 +46,11 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
+def _judge(events: list[AnyEvent], info: RunInfo, scope: Scope) -> list[Verdict]:
     problems = problems_of(events, info.nodes)
     if problems:
         return unknown(problems, info)
-    case = Case(events, info)
+    case = Case(events, info, scope)
     found = {verdict.id: verdict for verdict in rule(case)}
     verdicts = [found[name] for name in info.properties]
     if not case.history.closed:
@@ -53,15 +59,16 @@ def _judge(events: list[AnyEvent], info: RunInfo) -> list[Verdict]:
     return verdicts
 
 
-def judge_run(rundir: RunDir, budget: int = 0) -> list[Verdict]:
+def judge_run(rundir: RunDir, budget: int = 0, scope: Scope = EVERY_CUT) -> list[Verdict]:
     """Judge a stored run, merging its parts if need be, and store the verdicts with it."""
     info = rundir.read_info()
     info.budget = budget or info.budget
     try:
         if not rundir.trace.exists():
             merge_run(rundir)
+        must_fit(rundir.trace)
         with uncollected():
-            verdicts = judge(read_trace(rundir.trace), info)
+            verdicts = judge(read_trace(rundir.trace), info, scope)
     except InvalidTrace as invalid:
         verdicts = unknown(invalid.problems, info)
     _store(rundir, verdicts)

@@ -33,14 +33,17 @@ from traces.events import (
     Overslept,
     Ruled,
     Started,
+    Suspected,
     Suspended,
+    TimedOut,
+    Watched,
     Witnessed,
 )
 
 _at = attrgetter("at")
 _TURNS: frozenset[type] = frozenset(
     (Became, Started, Died, Overslept, Suspended, Continued,
-     Injected, Ruled, Witnessed, Counted, Closed)
+     Injected, Ruled, Witnessed, Counted, Closed, TimedOut, Watched, Suspected)
 )  # fmt: skip
 
 
@@ -59,6 +62,7 @@ class History:
         self.pauses: list[Pause] = []
         self.rules: dict[int, Rule] = {}
         self.witnessed: list[Witnessed] = []
+        self.silences: list[tuple[int, TimedOut | Watched | Suspected]] = []
         self.turns: list[tuple[int, AnyEvent]] = []
         _Reader(self).read()
 
@@ -248,6 +252,11 @@ class _Reader:
 
     def witnessed(self, i: int, event: Witnessed) -> None:
         self.to.witnessed.append(event)
+
+    def timedout(self, i: int, event: TimedOut | Watched | Suspected) -> None:
+        self.to.silences.append((i, event))
+
+    watched = suspected = timedout
 
     def counted(self, i: int, event: Counted) -> None:
         self.to.horizon = min(self.to.horizon, event.at)

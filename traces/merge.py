@@ -24,6 +24,7 @@ from traces.events import AnyEvent, Received, Sent, decode, decode_lines
 from traces.run import RunDir
 from traces.verdicts import InvalidTrace
 
+BLOCK = 1 << 21  # bytes: a file and its events need not be in memory both
 _at = attrgetter("at")
 
 
@@ -76,13 +77,25 @@ def read_part(path: Path) -> tuple[list[AnyEvent], list[bytes], list[str]]:
 
 
 def read_trace(path: Path) -> list[AnyEvent]:
-    """A merged trace as it was stored."""
-    data = path.read_bytes()
+    """A merged trace as it was stored, decoded block by block."""
+    events: list[AnyEvent] = []
     try:
-        return decode_lines(data)
+        for block in _blocks(path):
+            events += decode_lines(block)
     except msgspec.DecodeError:
-        problem = _torn_line(path, data.splitlines(keepends=True))
+        problem = _torn_line(path, path.read_bytes().splitlines(keepends=True))
         raise InvalidTrace([problem]) from None
+    return events
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    """The file in pieces of whole lines."""
+    rest = b""
+    with path.open("rb") as file:
+        while data := file.read(BLOCK):
+            whole, newline, rest = (rest + data).rpartition(b"\n")
+            yield whole + newline
+    yield rest
 
 
 def _timeline(event: AnyEvent) -> tuple[int, int]:

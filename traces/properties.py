@@ -77,6 +77,9 @@ SCENARIO_TWO: tuple[str, ...] = (
     *OBLIGATIONS,
 )  # fmt: skip
 """What is claimed of votes that increase and decrease (BGS86 2.2)."""
+LOCKING_ONE: tuple[str, ...] = ("BGS86-C22", *SCENARIO_ONE)
+LOCKING_TWO: tuple[str, ...] = ("BGS86-C22", *SCENARIO_TWO)
+"""The same, of locks on such votes (BGS86 3)."""
 RESTS_ON: dict[str, tuple[str, ...]] = {
     name: OBLIGATIONS + ENVIRONMENT if name in {*SYNCHRONOUS, *STOLLER_SYNCHRONOUS} else OBLIGATIONS
     for name in PROPERTIES

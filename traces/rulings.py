@@ -9,21 +9,23 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from traces.assumptions import Finding, check_a3, check_a4, check_a5, check_a6, check_a7
+from traces.causality import Place
 from traces.chapters import State
 from traces.connectivity import Connectivity, connectivity
-from traces.cuts import Swept, sweep
 from traces.environment import look
 from traces.events import AnyEvent
 from traces.fig108 import CUTS, Fig108, check_fig108
 from traces.groups import merge_bound_ns
 from traces.liveness import Unsettled, bound_ns, check_liveness
 from traces.lives import History
+from traces.margins import EVERY_CUT, Looked, Scope, look_at
 from traces.restricted_rulings import rule_restricted
 from traces.run import RunInfo
 from traces.settled import Shadows, settled_spans
 from traces.shared_rulings import agreement, grouped, liveness
 from traces.shots import in_words, led_to, shot
 from traces.stoller_rulings import rule_stoller
+from traces.timeouts import time_edges
 from traces.traffic import Traffic
 from traces.verdicts import Break, Evidence, Verdict, many, verdict_of
 from traces.vote_rulings import rule_votes
@@ -46,8 +48,8 @@ _GROUPS = {
 class Case:
     """One valid trace with everything the checks share."""
 
-    def __init__(self, events: list[AnyEvent], info: RunInfo) -> None:
-        self.info = info
+    def __init__(self, events: list[AnyEvent], info: RunInfo, scope: Scope = EVERY_CUT) -> None:
+        self.info, self.scope = info, scope
         self.history = History(events, info.nodes)
         self.traffic = Traffic(events)
         self.environment = look(self.history, self.traffic, info.timing)
@@ -59,6 +61,11 @@ class Case:
     def connectivity(self) -> Connectivity:
         """Who could reach whom, and when; only where the claims are about that."""
         return connectivity(self.history, self.traffic, self.info.timing)
+
+    @cached_property
+    def time_edges(self) -> dict[Place, Place]:
+        """What each time-out knows of; only where the claims rest on that."""
+        return time_edges(self.history, self.info.timing)
 
     def evidence(self, key: int, at: int, says: str, states: list[State]) -> Evidence:
         """The states at a cut, and what led to them."""
@@ -100,7 +107,7 @@ def rule(case: Case) -> Iterator[Verdict]:
 
 def _asynchronous(case: Case) -> Iterator[Verdict]:
     """What is claimed where only A1-A7 hold: nothing is excused."""
-    by_coordinator, by_task = sweep(case.history, by_group=True)
+    by_coordinator, by_task = look_at(case, by_group=True)
     yield agreement(case, "GM82-3a", by_coordinator, "active nodes of one group")
     yield agreement(case, "GM82-3b", by_task, "Normal nodes of one group")
     for name, (kind, good) in _GROUPS.items():
@@ -112,7 +119,7 @@ def _asynchronous(case: Case) -> Iterator[Verdict]:
 
 def _synchronous(case: Case) -> Iterator[Verdict]:
     """What is claimed where A8 and A9 hold."""
-    by_coordinator, by_task = sweep(case.history)
+    by_coordinator, by_task = look_at(case)
     yield agreement(case, "GM82-1a", by_coordinator, "active nodes", case.shadows.excuse)
     yield agreement(case, "GM82-1b", by_task, "Normal nodes", case.shadows.excuse)
     yield _liveness(case, by_coordinator)
@@ -121,11 +128,11 @@ def _synchronous(case: Case) -> Iterator[Verdict]:
         yield _figure(case, cut, figure)
 
 
-def _liveness(case: Case, agreed: Swept) -> Verdict:
+def _liveness(case: Case, agreed: Looked) -> Verdict:
     """GM82-2: excused while a break is in force, or where its shadow left the nodes split."""
 
     def excuse(found: Unsettled) -> Break | None:
-        split = any(d.at <= found.at < (d.until or found.at + 1) for d in agreed.found)
+        split = any(d.at <= found.at < (d.until or found.at + 1) for d in agreed.swept.found)
         return found.excuse or (case.shadows.over(found.at) if split else None)
 
     bound = bound_ns(case.info)

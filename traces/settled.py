@@ -75,9 +75,12 @@ class Shadows:
         # Of the breaks so far the one that ends last has the longest shadow.
         self.longest = list(accumulate(self.breaks, _later_end))
 
-    def excuse(self, key: int, at: int) -> Break | None:
-        """The break in whose shadow the cut `key` with stamp `at` lies, if any."""
-        begun = bisect_right(self.starts, at)
+    def excuse(self, key: int, at: int, until: int | None = None) -> Break | None:
+        """The break in whose shadow the cut `key` with stamp `at` lies, if any.
+
+        With `until`, the one whose shadow has an instant from there to that later stamp.
+        """
+        begun = bisect_right(self.starts, at if until is None else until)
         if not begun:
             return None
         cause = self.longest[begun - 1]

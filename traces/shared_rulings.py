@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from traces.chapters import State
-from traces.cuts import Swept
 from traces.groups import check_groups, demanded
 from traces.liveness import Liveness, Unsettled
+from traces.margins import Excuse, Looked, cases
 from traces.shots import in_words, states_at
 from traces.verdicts import Break, Verdict, many, verdict_of
 
@@ -26,28 +26,46 @@ _ON = {"GM82-1b": "the task", "GM82-3b": "the task", "S97-SLE1": "the leader",
 
 
 def agreement(
-    case: "Case",
-    name: str,
-    swept: Swept,
-    who: str,
-    excuse: Callable[[int, int], Break | None] | None = None,
+    case: "Case", name: str, looked: Looked, who: str, excuse: Excuse | None = None
 ) -> Verdict:
-    """Whether `who` agreed at every recorded cut; a cut and its stamp may have an excuse."""
-    cases, what = [], _ON.get(name, "the coordinator")
-    for found in swept.found:
-        a, b = sorted(found.states, key=lambda state: state.node)
+    """Whether `who` agreed at every consistent cut; a cut and its stamp may have an excuse."""
+    what = _ON.get(name, "the coordinator")
+
+    def says(a: State, b: State) -> str:
         tasks = f" on {a.d!r} and {b.d!r}" if what == "the task" else ""  # type: ignore[union-attr]
-        says = f"{in_words(a)} while {in_words(b)}{tasks}"
-        evidence = case.evidence(found.start, found.at, says, [a, b])
-        if found.until is not None:
-            evidence.until_ms = case.history.ms(found.until)
+        return f"{in_words(a)} while {in_words(b)}{tasks}"
+
+    found = []
+    for it in looked.swept.found:
+        a, b = sorted(it.states, key=lambda state: state.node)
+        evidence = case.evidence(it.start, it.at, says(a, b), [a, b])
+        if it.until is not None:
+            evidence.until_ms = case.history.ms(it.until)
         if excuse is not None:
-            case.excuse(evidence, excuse(found.start, found.at))
-        cases.append(evidence)
-    examined = {"cuts": swept.cuts, "pairs": swept.pairs}
-    fine = f"{who} agreed on {what} at {many(swept.cuts, 'recorded cut')}"
-    vacuous = "" if swept.pairs else f"there were no two {who} at once"
-    return verdict_of(name, examined, cases, fine, vacuous)
+            case.excuse(evidence, excuse(it.start, it.at, None))
+        found.append(evidence)
+    others, more = cases(case, looked, excuse, says)
+    vacuous = "" if looked.pairs else f"there were no two {who} at once"
+    fine = f"{who} agreed on {what} at {many(looked.swept.cuts, 'recorded cut')}"
+    fine += _reach(case, looked)
+    verdict = verdict_of(name, looked.examined, [*found, *others], fine, vacuous, more)
+    verdict.margin = None if vacuous else looked.margin
+    return verdict
+
+
+def _reach(case: "Case", looked: Looked) -> str:
+    """On which of the other cuts they did so too."""
+    if looked.others is None:
+        return "; of other cuts nothing is known, since the program writes no time-outs"
+    eps_ns = case.scope.eps_ns
+    if eps_ns is not None and eps_ns < 0:
+        return ""
+    within = "" if eps_ns is None else f" within {eps_ns / 1e6:g} ms"
+    count = looked.counts.get("consistent_cuts")
+    number = f" (of {count:,} in all)" if count else ""
+    if "consistent_cuts_more_than" in looked.counts:
+        number = f" (of more than {case.scope.counted:,} in all)"
+    return f", and at every other cut{within} consistent with {looked.order}{number}"
 
 
 def liveness(

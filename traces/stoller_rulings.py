@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from traces.chapters import NORM, Crash, State
 from traces.connectivity import Interval
-from traces.cuts import sweep
 from traces.detection import (
     Failure,
     check_completeness,
@@ -31,6 +30,7 @@ from traces.detectors import Alarm, Detectors, detectors
 from traces.elected import elected_spans
 from traces.events import Became
 from traces.liveness import Unsettled, bound_ns, check_liveness
+from traces.margins import look_at
 from traces.settled import Shadows
 from traces.shared_rulings import agreement, grouped, liveness
 from traces.shots import in_words, states_at
@@ -55,10 +55,10 @@ def _synchronous(case: "Case", asked: Detectors) -> Iterator[Verdict]:
     broken = [_broken(case, asked, alarm) for alarm in false]
     environment = Shadows(case.environment.breaks, case.spans)
     alarms = Shadows(broken, case.spans)
-    by_leader, by_task = sweep(case.history, active=NORM)
+    by_leader, by_task = look_at(case, active=NORM)
 
-    def excuse(key: int, at: int) -> Break | None:
-        return environment.excuse(key, at) or alarms.excuse(key, at)
+    def excuse(key: int, at: int, until: int | None) -> Break | None:
+        return environment.excuse(key, at, until) or alarms.excuse(key, at, until)
 
     yield agreement(case, "S97-SLE1", by_leader, "nodes with status Norm", excuse)
     if "GM82-1b" in case.info.properties:
@@ -69,7 +69,7 @@ def _synchronous(case: "Case", asked: Detectors) -> Iterator[Verdict]:
 
 
 def _asynchronous(case: "Case", asked: Detectors) -> Iterator[Verdict]:
-    by_leader, by_task = sweep(case.history, by_group=True, active=NORM)
+    by_leader, by_task = look_at(case, by_group=True, active=NORM)
     yield agreement(case, "S97-ALE1", by_leader, "nodes with status Norm in one group")
     if "GM82-3b" in case.info.properties:
         yield agreement(case, "GM82-3b", by_task, "Normal nodes of one group")

@@ -25,6 +25,8 @@ EventId = tuple[int, int, int]
 
 BEST_TO_WORST: tuple[Result, ...] = ("holds", "excused", "vacuous", "unknown", "violated")
 SHOWN = 10
+RECORDED = -1
+"""The cuts within this eps are the recorded ones."""
 
 
 def worst(results: Iterable[Result]) -> Result:
@@ -47,8 +49,21 @@ class StateShot(msgspec.Struct, frozen=True):
     event: EventId | None = None
 
 
+class Front(msgspec.Struct, frozen=True):
+    """How far a cut that was never recorded reaches on one node: its last event in it."""
+
+    node: int
+    event: EventId
+    ms: float
+    says: str
+
+
 class Evidence(msgspec.Struct):
-    """One case: when, in words, who, the states at that cut, and the events that led there."""
+    """One case: when, in words, who, the states at that cut, and the events that led there.
+
+    `eps_ns` and `cut` are of a cut that was never recorded: how far from the recorded order it
+    is, and how far it reaches on each node.
+    """
 
     at: int
     ms: float
@@ -58,6 +73,26 @@ class Evidence(msgspec.Struct):
     events: list[EventId] = []
     result: Result = "violated"
     until_ms: float | None = None
+    eps_ns: int | None = None
+    cut: list[Front] = []
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """The smallest eps at which a property fails on some cut within eps (docs/verdicts.md).
+
+    None: it fails on no consistent cut. RECORDED: it fails on a recorded one. `order` is what the
+    cuts are consistent with.
+    """
+
+    eps_ns: int | None
+    order: str
+
+    @property
+    def words(self) -> str:
+        """`none`, `recorded` or `1.3 ms`."""
+        if self.eps_ns is None or self.eps_ns < 0:
+            return "none" if self.eps_ns is None else "recorded"
+        return f"{self.eps_ns / 1e6:,.3f} ms"
 
 
 class Break(msgspec.Struct):
@@ -87,12 +122,22 @@ class Verdict(msgspec.Struct):
     because: str
     evidence: list[Evidence] = []
     count: int = 0
+    margin: Margin | None = None
+    """Of a property that is decided on cuts."""
 
 
 def verdict_of(
-    name: str, examined: dict[str, int], cases: list[Evidence], fine: str, vacuous: str = ""
+    name: str,
+    examined: dict[str, int],
+    cases: list[Evidence],
+    fine: str,
+    vacuous: str = "",
+    more: int = 0,
 ) -> Verdict:
-    """`fine` if there is no case against it, unless it is `vacuous`; else the worst case."""
+    """`fine` if there is no case against it, unless it is `vacuous`; else the worst case.
+
+    There may be `more` cases that are no worse than those given.
+    """
     claim = PROPERTIES[name]
     if vacuous:
         return Verdict(name, claim, "vacuous", examined, vacuous)
@@ -101,7 +146,8 @@ def verdict_of(
     cases = sorted(cases, key=lambda evidence: -BEST_TO_WORST.index(evidence.result))
     result = worst(evidence.result for evidence in cases)
     because = f"at {cases[0].ms} ms {cases[0].says}"
-    return Verdict(name, claim, result, examined, because, cases[:SHOWN], len(cases))
+    return Verdict(name, claim, result, examined, because, cases[:SHOWN],
+                   len(cases) + more)  # fmt: skip
 
 
 class InvalidTrace(Exception):  # noqa: N818 - it names a state of the trace
