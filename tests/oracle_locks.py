@@ -36,6 +36,43 @@ def overlaps(events: list[AnyEvent], nodes: int) -> set[frozenset[str]]:
     return found
 
 
+def hidden(events: list[AnyEvent], nodes: int) -> set[tuple[str, str]]:
+    """(a, b): b was taken after a was given up, at another node, and no message path told of it."""
+    spans: list[tuple[str, str, int, int, int]] = []  # name, object, node, taken, given up
+    open_at: dict[tuple[int, str], tuple[str, int]] = {}
+    stores = in_effect(events)
+    for k, e in enumerate(events):
+        if not _sets(e, stores, "held"):
+            continue
+        assert isinstance(e, Stored | Loaded)
+        for (i, name), (x, start) in list(open_at.items()):
+            if i == e.node and name not in e.value:
+                spans.append((name, x, i, start, k))
+                del open_at[i, name]
+        for name, x in e.value.items():
+            open_at.setdefault((e.node, name), (x, k))
+    spans += [(name, x, i, start, len(events)) for (i, name), (x, start) in open_at.items()]
+    return {
+        (a[0], b[0])
+        for a in spans
+        for b in spans
+        if a[1] == b[1] and a[2] != b[2] and a[0] != b[0] and a[4] <= b[3]
+        and not _told(events, a[4], b[3])
+    }  # fmt: skip
+
+
+def _told(events: list[AnyEvent], start: int, end: int) -> bool:
+    """Whether a path of steps and messages leads from one line to the other."""
+    reached = {events[start].node}
+    sent = set()
+    for e in events[start : end + 1]:
+        if isinstance(e, Received) and (e.src, e.sinc, e.node, e.m) in sent:
+            reached.add(e.node)
+        if isinstance(e, Sent) and e.node in reached:
+            sent.add((e.node, e.inc, e.to, e.m))
+    return events[end].node in reached
+
+
 def minorities(events: list[AnyEvent], nodes: int, versions: bool) -> set[str]:
     """Transactions that took a lock without the votes of a majority, by P1 or P3."""
     stores = in_effect(events)

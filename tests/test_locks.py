@@ -12,12 +12,15 @@ from harness.execute import Outcome, simulate
 from harness.run import Run
 from harness.scenario import HARDENED_TWO, LOCKS_ONE, LOCKS_TWO, Scenario, scenario
 from reports.terminal import render_text
-from tests.oracle_locks import asked_twice_and_taken, minorities, overlaps
+from tests.build import Trace, info
+from tests.oracle_locks import asked_twice_and_taken, hidden, minorities, overlaps
 from tests.vote_weather import in_a_storm
 from traces.events import AnyEvent, Received, Sent, Stored
 from traces.lives import History
+from traces.lock_rulings import LockRulings
 from traces.locks import LockRecord
 from traces.merge import read_trace
+from traces.rulings import Case
 
 BOTH = pytest.mark.parametrize("engine", ["virtual", "real"])
 
@@ -76,11 +79,12 @@ def tampered(seed: int) -> tuple[list[AnyEvent], bool, int]:
     protocol = rng.choice((LOCKS_ONE, LOCKS_TWO))
     events, info = in_a_storm(seed, protocol)
     kept: dict[int, dict[str, str]] = {}
-    for event in [e for e in events if isinstance(e, Stored) and e.cell == "held"]:
+    stores = [e for e in events if isinstance(e, Stored) and e.cell == "held"]
+    for k, event in enumerate(stores):
         if rng.random() < 0.5:  # it goes on holding what it held
             event.value.update(kept.get(event.node, {}))
         if rng.random() < 0.2:  # it holds what another one holds
-            event.value.update({f"{event.node}.{rng.randint(1, 9)}.0": rng.choice("xy")})
+            event.value.update({f"{event.node}.{k}.0": rng.choice("xy")})
         kept[event.node] = dict(event.value)
     votes = [e for e in events if isinstance(e, Received) and e.kind == "Yes"]
     for vote in rng.sample(votes, len(votes) // 3):
@@ -102,6 +106,44 @@ def test_the_record_of_locks_agrees_with_the_oracle_on_tampered_histories() -> N
         overlapping += bool(pairs)
         few += bool(weak)
     assert min(overlapping, few) > 10
+
+
+def loose(seed: int) -> Trace:
+    """Nodes that take and give up objects as they like, and send each other anything."""
+    rng = Random(seed)
+    t = Trace(rng.randint(2, 4))
+    for node in range(1, t.nodes + 1):
+        t.start(node)
+    held: dict[int, dict[str, str]] = {node: {} for node in range(1, t.nodes + 1)}
+    flying: list[Sent] = []
+    for k in range(30):
+        node = rng.randint(1, t.nodes)
+        match rng.choice(("take", "give up", "send", "receive", "receive")):
+            case "take" if not held[node]:
+                held[node] = {f"{node}.1.{k}": rng.choice("xy")}
+                t.put(node, Stored("held", dict(held[node])))
+            case "give up" if held[node]:
+                held[node] = {}
+                t.put(node, Stored("held", {}))
+            case "send":
+                others = [j for j in range(1, t.nodes + 1) if j != node]
+                flying.append(t.send(node, rng.choice(others)))
+            case "receive" if flying:
+                t.receive(flying.pop(0))
+    return t
+
+
+def test_locks_on_cuts_that_were_never_recorded_agree_with_the_oracle() -> None:
+    found = 0
+    for seed in range(300):
+        t = loose(seed)
+        rulings = LockRulings(Case(t.events, info(t.nodes)), versions=False)
+        pairs = hidden(t.events, t.nodes)
+        assert {it.later.says for it in rulings.hidden} == {b for _, b in pairs}, seed
+        assert {(it.earlier.says, it.later.says) for it in rulings.hidden} <= pairs, seed
+        assert sum(it.pairs for it in rulings.hidden) == len(pairs), seed
+        found += bool(pairs)
+    assert found > 100
 
 
 # --- a crash at every step ------------------------------------------------------------------

@@ -149,7 +149,7 @@ def _evidence(
             f"to be so {apart} before, and nothing had told node {b.node}")  # fmt: skip
     evidence = case.evidence(b.key, b.at, says, both)
     evidence.eps_ns = it.gap
-    evidence.cut = [_front(history, node, last[node]) for node in sorted(last)]
+    evidence.cut = [front(history, node, last[node]) for node in sorted(last)]
     return evidence
 
 
@@ -162,7 +162,8 @@ def _state(history: History, node: int, key: int) -> State:
     return steps[at][1]
 
 
-def _front(history: History, node: int, key: int) -> Front:
+def front(history: History, node: int, key: int) -> Front:
+    """How far a cut reaches on this node."""
     i = key >> 1
     while history.events[i].node != node:  # a crash follows the last line, or the kill
         i -= 1

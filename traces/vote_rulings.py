@@ -8,12 +8,12 @@ awareness. Beside it the verdict says how many pairs are blind as counted, by th
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from traces.locks import Lock, LockRecord, rests_on
+from traces.lock_rulings import LockRulings
 from traces.validity import event_id
 from traces.verdicts import Evidence, Verdict, many, verdict_of
 from traces.vote_graph import Pair, VoteGraph, bits
 from traces.vote_record import Increment, VoteRecord
-from traces.words import numbers
+from traces.words import nodes_in_words
 
 if TYPE_CHECKING:
     from traces.rulings import Case
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 def rule_votes(case: "Case") -> Iterator[Verdict]:
     """The verdicts on every vote change of the run."""
     two, locks = (name in case.info.properties for name in ("BGS86-T221", "BGS86-C22"))
-    record = LockRecord(case.history, versions=two) if locks else None
+    record = LockRulings(case, two) if locks else None
     rulings = _Rulings(case, VoteRecord(case.history, versions=two), record)
     yield from rulings.all()
     if record is not None:
-        yield rulings.exclusion(record)
+        yield record.exclusion()
 
 
 class _Rulings:
     """The verdicts on one run."""
 
-    def __init__(self, case: "Case", record: VoteRecord, locks: LockRecord | None) -> None:
+    def __init__(self, case: "Case", record: VoteRecord, locks: LockRulings | None) -> None:
         self.locks = locks
         self.events, self.ms = case.history.events, case.history.ms
         self.record, self.graph = record, VoteGraph(record)
@@ -71,56 +71,22 @@ class _Rulings:
         )  # fmt: skip
 
     def _majority(self) -> Verdict:
-        made, taken = self.record.increments, self.locks.locks if self.locks else []
+        made, taken = self.record.increments, self.locks.taken if self.locks else []
         cases = [
             self._evidence(
                 f"{it.words} was installed with {it.majv} of {sum(it.counted)} votes, "
-                f"those of {_nodes(it.majg)}", it,
+                f"those of {nodes_in_words(it.majg)}", it,
             )
             for it in made if it.majv <= it.minv
         ]  # fmt: skip
-        cases += [
-            self._of_locks(f"{it.words} took {it.object} with {_votes(it)}", it)
-            for it in taken
-            if 2 * it.votes <= sum(it.v)
-        ]
         examined = {"increments": len(made), "decrements": len(self.record.decrements)}
         fine = f"{many(len(made), 'increment')}"
         if self.locks:
-            cases += self._overlaps(self.locks)
+            cases += [*self.locks.few(), *self.locks.overlaps()]
             examined["locks"] = len(taken)
             fine += f" and {many(len(taken), 'lock')}"
         vacuous = "" if made or taken else "no votes increased"
         return self._verdict("BGS86-MAJ", examined, cases, f"{fine}, each with a majority", vacuous)
-
-    def exclusion(self, locks: LockRecord) -> Verdict:
-        """BGS86 3, Corollary 2.2."""
-        examined = {
-            "asked": sum(locks.asked.values()), "taken": len(locks.locks),
-            "contended": locks.contended, "objects": locks.objects,
-        }  # fmt: skip
-        fine = f"{many(len(locks.locks), 'lock')} taken, {many(locks.contended, 'request')} for "
-        fine += "what another one held"
-        cases = self._overlaps(locks)
-        vacuous = "" if locks.objects or cases else "no object was asked for twice, and taken"
-        return self._verdict("BGS86-C22", examined, cases, fine, vacuous)
-
-    def _overlaps(self, locks: LockRecord) -> list[Evidence]:
-        return [
-            self._of_locks(
-                f"{other.words} took {it.object} with {_votes(other)}, while {it.words} held it, "
-                f"since {self.ms(self.events[it.taken].at)} ms, with {_votes(it)}", it, other,
-            )
-            for it, other in locks.overlaps
-        ]  # fmt: skip
-
-    def _of_locks(self, says: str, *locks: Lock) -> Evidence:
-        at = self.events[max(it.taken for it in locks)].at
-        events = sorted({i for it in locks for i in rests_on(it)})
-        return Evidence(
-            at=at, ms=self.ms(at), says=says, nodes=tuple(dict.fromkeys(it.node for it in locks)),
-            events=[event_id(self.events[i]) for i in events],
-        )  # fmt: skip
 
     def _acyclic(self) -> Verdict:
         cycle, edges = self.graph.cycle(), self.graph.edges()
@@ -166,8 +132,9 @@ class _Rulings:
             )
             cases = [
                 self._evidence(
-                    f"{a.words} with {_nodes(a.majg)} and {b.words} with {_nodes(b.majg)} see all "
-                    "that the other one uses, and share no node", a, b,
+                    f"{a.words} with {nodes_in_words(a.majg)} and {b.words} with "
+                    f"{nodes_in_words(b.majg)} see all that the other one uses, and share no node",
+                    a, b,
                 )
                 for a, b in apart
             ]  # fmt: skip
@@ -199,8 +166,9 @@ class _Rulings:
     def _blind(self, pairs: Iterable[Pair]) -> list[Evidence]:
         return [
             self._evidence(
-                f"neither of {a.words} with the votes of {_nodes(a.majg)} and {b.words} with those "
-                f"of {_nodes(b.majg)} sees the other: {_knows(a, b)}; {_knows(b, a)}", a, b,
+                f"neither of {a.words} with the votes of {nodes_in_words(a.majg)} and {b.words} "
+                f"with those of {nodes_in_words(b.majg)} sees the other: {_knows(a, b)}; "
+                f"{_knows(b, a)}", a, b,
             )
             for a, b in ((pair.one, pair.other) for pair in pairs)
         ]  # fmt: skip
@@ -223,13 +191,3 @@ def _knows(it: Increment, other: Increment) -> str:
     shown[it.node] = it.own["V"][z]
     vectors = ", ".join(f"V{j}[{other.node}] = {v}" for j, v in sorted(shown.items()))
     return f"{it.name} counts {many(it.counted[z], 'vote')} for node {other.node} ({vectors})"
-
-
-def _votes(it: Lock) -> str:
-    """`the votes of nodes 3-4, 3 of 5 (v = 1 1 1 2)`."""
-    v = " ".join(map(str, it.v))
-    return f"the votes of {_nodes(it.group)}, {it.votes} of {sum(it.v)} (v = {v})"
-
-
-def _nodes(nodes: tuple[int, ...]) -> str:
-    return f"node {nodes[0]}" if len(nodes) == 1 else f"nodes {numbers(nodes)}"

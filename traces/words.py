@@ -56,3 +56,8 @@ def fault_in_words(fault: Fault) -> str:
 
 def _pairs(args: dict[str, object]) -> Iterator[str]:
     return (f"{key}={value}" for key, value in args.items() if value)
+
+
+def nodes_in_words(nodes: Collection[int]) -> str:
+    """`node 4`, `nodes 1-3,7`."""
+    return f"nodes {numbers(nodes)}" if len(nodes) > 1 else f"node {numbers(nodes)}"
