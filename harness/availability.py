@@ -25,6 +25,7 @@ CHORDS: dict[str, Links] = {
     "C5": tuple(pair for pair in combinations(range(1, 6), 2) if pair not in RING),
 }
 RATE, TIME = 20.0, 200.0  # BGS86 5.1: "a rate of 20", "200 time units"
+MOST = 62  # nodes and links together: what is up is one number of 64 bits
 THRESHOLD = 1000  # BGS86 4.4.1 leaves it open
 
 
@@ -89,18 +90,21 @@ OTHERWISE = {
 
 def graph(text: str) -> Network:
     """The network of some links, as in `1-2 2-3 1-3`; ValueError says what is wrong with it."""
-    links = []
+    links: list[tuple[int, int]] = []
     for word in text.replace(",", " ").split():
         ends = word.split("-")
-        if len(ends) != 2 or not all(end.isdigit() and int(end) > 0 for end in ends):
+        if len(ends) != 2 or not all(end.isdecimal() and int(end) for end in ends):
             raise ValueError(f"{word!r} is no link; links are given as in 1-2 2-3 1-3")
         i, j = sorted(int(end) for end in ends)
         if i == j or (i, j) in links:
-            raise ValueError(f"the link {word} " + ("leads nowhere" if i == j else "is there twice"))
+            raise ValueError(f"the link {word} {'leads nowhere' if i == j else 'is there twice'}")
         links.append((i, j))
-    nodes = max((j for _, j in links), default=0)
-    if missing := set(range(1, nodes + 1)) - {i for link in links for i in link}:
-        raise ValueError(f"node {min(missing)} has no link; nodes are numbered from 1 to {nodes}")
-    if not links:
-        raise ValueError("a network has at least one link, as in 1-2")
+    nodes = max((j for _, j in links), default=1)
+    reached = {1}
+    for _ in links:
+        reached |= {i for link in links if reached & set(link) for i in link}
+    if missing := set(range(1, nodes + 1)) - reached:
+        raise ValueError(f"node {min(missing)} is not connected to node 1")
+    if not links or nodes + len(links) > MOST:
+        raise ValueError(f"a network has a link, and {MOST} nodes and links at most")
     return Network("given", nodes, tuple(links))

@@ -7,7 +7,8 @@ them are the functions of `nodes.policies` that the nodes use. Rules:
 - Groups are masks: bit i - 1 is node i.
 - An event changes votes at once (BGS86 5.1): every node of the active group decides by the votes
   as they were before, all at the same moment, and gives back as it takes.
-- A group is active if it has more than half of all votes, as these are now.
+- A group is active if it has more than half of all votes, as these are now. It looks when groups
+  change; what others give back elsewhere it does not notice.
 - What cannot matter any more is left out of a core, so that equal cores are one.
 
 Limits: what a group *knows* of the votes of others is not modelled. A group that votes only grow

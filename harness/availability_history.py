@@ -8,7 +8,7 @@ its own; a history is all of these events in the order of time. Rules:
 - What is up is a mask: nodes from bit 0 on, links after them.
 - Groups have numbers: a `Groupings` gives each set of groups the next one when it first shows up.
 
-Limits: 62 nodes and links together.
+Limits: networks are connected, and have `MOST` nodes and links at most.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from harness.availability import Mix, Network, Rates
 from harness.availability_cores import Group, Groups
 
-MOST = 62
 TABLE = 1 << 20  # masks; a table of more would not stay in the cache
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -74,6 +73,7 @@ class Groupings:
         masks = 1 << network.nodes + len(network.links)
         self.known = np.full(masks, -1, np.int64) if masks <= TABLE else None
         self.seen: dict[int, int] = {}
+        self.begun = self.number(masks - 1)  # when everything is up
 
     def of(self, up: Ints) -> Ints:
         """The number of the groups of each mask."""
