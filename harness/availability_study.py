@@ -15,12 +15,12 @@ Limits: 95% holds for each interval by itself, not for all 216 at once: about el
 not contain the true value.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil, sqrt
 from statistics import NormalDist, fmean, stdev
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -32,9 +32,8 @@ from harness.availability_walk import prepared
 
 PILOT, BLOCK = 20, 4
 Rivals = tuple[tuple[str, Rival], ...]
-A = TypeVar("A")
-B = TypeVar("B")
-Each = Callable[[Callable[[A], B], Sequence[A]], Iterator[B]]
+Runs = list[tuple[int, list[float]]]
+"""Of each run, how many events it had, and the uptimes."""
 
 
 class Setting(NamedTuple):
@@ -145,8 +144,8 @@ class Course:
 course = lru_cache(maxsize=1)(Course)
 
 
-def replicate(block: Block) -> list[tuple[int, list[float]]]:
-    """The runs of a block: how many events each had, and the uptimes."""
+def replicate(block: Block) -> Runs:
+    """The runs of a block."""
     setting, found = block.setting, []
     rates = components(setting.network, setting.mix)
     name = crc32(repr((setting.network, setting.mix)).encode())
@@ -163,21 +162,23 @@ def replicate(block: Block) -> list[tuple[int, list[float]]]:
 def study(
     settings: Sequence[Setting],
     width: float,
-    each: "Each[Block, list[tuple[int, list[float]]]]",
-    shown: Callable[[Iterator[B], int, str], Iterator[B]],
+    done: Callable[[Sequence[Block]], Iterator[Runs]],
+    shown: Callable[[Iterator[Runs], int, str], Iterator[Runs]],
 ) -> list[Cell]:
-    """All cells, each until its widest interval is no wider than `width`."""
-    cells = [Cell(setting) for setting in settings]
+    """All cells, each until its widest interval is no wider than `width`.
+
+    `done` does blocks, wherever that is, and gives what came of them in their order.
+    """
+    cells = {setting: Cell(setting) for setting in settings}
     stage = 0
-    while blocks := [block for cell in cells for block in blocks_of(cell, width)]:
+    while blocks := [block for cell in cells.values() for block in blocks_of(cell, width)]:
         stage += 1
-        by_setting: Mapping[Setting, Cell] = {cell.setting: cell for cell in cells}
-        results = zip(blocks, each(replicate, blocks), strict=True)
-        for block, found in shown(results, len(blocks), f"stage {stage}"):  # type: ignore[arg-type, misc]
-            cell = by_setting[block.setting]
-            cell.uptimes += [uptimes for _, uptimes in found]
-            cell.events += sum(events for events, _ in found)
-    return cells
+        found = shown(done(blocks), len(blocks), f"stage {stage}")
+        for block, runs in zip(blocks, found, strict=True):
+            cell = cells[block.setting]
+            cell.uptimes += [uptimes for _, uptimes in runs]
+            cell.events += sum(events for events, _ in runs)
+    return list(cells.values())
 
 
 def blocks_of(cell: Cell, width: float) -> list[Block]:
