@@ -14,7 +14,17 @@ from rich.console import Console
 from benchmarks.table import Row, machine, show
 
 # Injection first: its target is for an idle machine, and the others leave one that is not.
-BENCHES = ("injection", "start", "relay", "trace", "node", "cuts", "virtual", "variants")
+BENCHES = (
+    "injection",
+    "start",
+    "relay",
+    "trace",
+    "node",
+    "cuts",
+    "virtual",
+    "variants",
+    "availability",
+)
 
 
 def main(names: list[str]) -> int:

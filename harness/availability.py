@@ -62,15 +62,15 @@ NETWORKS = {name: Network(name, 5, (*RING, *chords)) for name, chords in CHORDS.
 class Rival(NamedTuple):
     """A strategy, and how it is read where BGS86 leaves something open.
 
-    - The token is `passed` to the next node of the group when its holder has used it, is `kept`
-      where it is, or is `circulating`: to the next of its own group whenever groups change.
+    - The token is `circulating`, to the next node of its holder's group whenever groups change; or
+      is `passed` on in the active group only when its holder has used it; or `kept` where it is.
     - Consensus is reached `after` each event in the active group, or after failures only: then
       who returns has no votes until somebody is excluded (BGS86 5.1: "after each failure").
     - Catching up: the votes are reset once one of them has hit `threshold` and all are there.
     """
 
     strategy: Strategy
-    token: Literal["passed", "kept", "circulating"] = "passed"
+    token: Literal["circulating", "passed", "kept"] = "circulating"
     after: Literal["events", "failures"] = "events"
     threshold: int = THRESHOLD
 
@@ -79,8 +79,8 @@ TOKEN, CONSENSUS = "overthrow-token-decrease", "group-consensus"
 TWICE, ONCE = "alliance-2v-catch-up", "alliance-v-catch-up"
 RIVALS = {name: Rival(strategy) for name, strategy in STRATEGIES.items()}
 OTHERWISE = {
+    f"{TOKEN}, passed": Rival(STRATEGIES[TOKEN], token="passed"),
     f"{TOKEN}, kept": Rival(STRATEGIES[TOKEN], token="kept"),
-    f"{TOKEN}, circulating": Rival(STRATEGIES[TOKEN], token="circulating"),
     f"{CONSENSUS}, after failures": Rival(STRATEGIES[CONSENSUS], after="failures"),
     f"{TWICE}, reset late": Rival(STRATEGIES[TWICE], threshold=10**9),
     f"{ONCE}, reset late": Rival(STRATEGIES[ONCE], threshold=10**9),

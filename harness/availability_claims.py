@@ -105,7 +105,9 @@ def far(it: Estimate) -> bool:
     return it.mean - it.half > FAR
 
 
-def least(mix: str, names: Iterable[str], others: Iterable[str], ok: Callable[[Estimate], bool]) -> Test:
+def least(
+    mix: str, names: Iterable[str], others: Iterable[str], ok: Callable[[Estimate], bool]
+) -> Test:
     """Each of these against each of those; the least lead speaks for all."""
     pairs = [(a, b) for a, b in product(names, others) if a != b]
 
@@ -143,7 +145,9 @@ def between(
 
     def value(results: Results, network: str, of: tuple[str, str, str]) -> Estimate:
         mix, name, than = of
-        return results.lead(mix, network, name, than) if than else results.uptime(mix, network, name)
+        return (
+            results.lead(mix, network, name, than) if than else results.uptime(mix, network, name)
+        )
 
     def test(results: Results, network: str) -> tuple[bool, Estimate]:
         a, b = value(results, network, one), value(results, network, other)

@@ -126,9 +126,7 @@ class Game:
         """The last groups of those who are out of this one, if they are to catch up."""
         if self.strategy.balance != "catch-up":
             return core.last
-        return tuple(
-            0 if now >> i - 1 & 1 else core.last[i - 1] or core.active for i in self.nodes
-        )
+        return tuple(0 if now >> i - 1 & 1 else core.last[i - 1] or core.active for i in self.nodes)
 
     def renewed(self, active: int, votes: tuple[int, ...]) -> tuple[int, ...]:
         """BGS86 4.4.1: the original votes, if the threshold is hit and all are there."""

@@ -94,6 +94,7 @@ class TracedWalk(Walk):
         groups_in = [tuple(group.nodes for group in groups) for groups in self.table]
         winner = [self.winner(groups) for groups in groups_in]
         formulas, circulating = self.formulas, game.circulating
+        rounds = [{i: game.circulated(i, groups) for i in game.nodes} for groups in self.table]
         beside = start.last if self.catching_up else ((0,) * len(start.votes),) * len(start.votes)
         numbers: tuple[Any, ...] = (*start.votes, *beside)
         active, token, up, nodes = start.active, start.token, True, len(game.nodes)
@@ -112,7 +113,7 @@ class TracedWalk(Walk):
                     if back:
                         numbers, up = self.joined(now, numbers)
             if circulating:
-                token = game.circulated(token, self.table[groups])
+                token = rounds[groups][token]
             ups.append(up)
         return ups
 
