@@ -61,7 +61,9 @@ def oracle_rate(name: str) -> float:
 def rows() -> Iterator[Row]:
     """A row a strategy."""
     for name in RIVALS:
-        fast, slow = in_turn(ROUNDS, lambda name=name: rate(name), lambda name=name: oracle_rate(name))  # type: ignore[misc]
+        fast, slow = in_turn(
+            ROUNDS, lambda name=name: rate(name), lambda name=name: oracle_rate(name)
+        )  # type: ignore[misc]
         times, least = ratio(fast, slow), 10e6 if name == "static" else 1e6
         yield Row(
             f"availability, {name}",
