@@ -123,7 +123,7 @@ def _add_availability(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mix", choices=("1", "2", "3"), help="nodes and links fail, nodes, links")
     for what in ("node", "link"):
         parser.add_argument(f"--{what}-rates", type=_rates, metavar="FAIL,REPAIR",
-                            help=f"of each {what}, in place of the mixes; default: never")  # fmt: skip
+                            help=f"of each {what}; the other kind never fails")  # fmt: skip
     parser.add_argument(
         "--time", type=_above_0, default=200.0, help="length of a run (default 200)"
     )
