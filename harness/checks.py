@@ -4,13 +4,15 @@ The same checks serve the verbs of a scenario and the lines of a schedule file.
 """
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from inspect import signature
 from typing import Any, get_args
 
 from harness.live import Live
 from harness.rules import Delay, Drop, Duplicate, Hold, Link, Lose, Reorder, Rule
 from harness.schedule import ScheduleError, Step
+from nodes.config import load_protocol
 from nodes.protocol import Protocol
 from traces.events import AnyEvent
 
@@ -52,6 +54,14 @@ def check_request(step: Step, protocol: type[Protocol]) -> None:
         signature(getattr(protocol, offered[kind])).bind(None, **step.args.get("args", {}))
     except TypeError as error:
         raise ScheduleError(f"ask: {kind}: {error}") from None
+
+
+def check_parameters(protocol: str, parameters: Mapping[str, Any], nodes: Sequence[int]) -> None:
+    """Refuse a run whose nodes could not begin; who cannot be loaded is for the engine to name."""
+    with suppress(ImportError, AttributeError):
+        why = load_protocol(protocol).refusal(parameters, nodes)
+        if why:
+            raise ScheduleError(f"{protocol}: {why}")
 
 
 def rule_of(step: Step) -> Rule:

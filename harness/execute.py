@@ -15,6 +15,7 @@ from time import monotonic
 
 from loguru import logger
 
+from harness.checks import check_parameters
 from harness.engine import Engine, EngineError
 from harness.nursery_client import NurseryGone, ProcessGone
 from harness.real import RealEngine
@@ -142,6 +143,8 @@ class Recorder:
             raise ScheduleError("a program of its own cannot run in virtual time; --engine real")
         self.scenario, self.began = scenario, monotonic()
         self.info = info_of(scenario, engine, seed, nodes or scenario.nodes, attempt, notes)
+        if not scenario.command:
+            check_parameters(scenario.protocol, scenario.parameters, range(1, self.info.nodes + 1))
         self.dir = new_run(runs, scenario.name)
         self.dir.parts.mkdir()
         self.dir.write_info(self.info)  # a run that is killed must still be readable

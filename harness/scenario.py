@@ -26,6 +26,9 @@ BULLY, INVITATION = "nodes.bully:Bully", "nodes.invitation:Invitation"
 RESTRICTED = "nodes.restricted:Restricted"
 BULLY_FD, ASYNC_BULLY = "nodes.bully_fd:BullyFD", "nodes.async_bully:AsyncBully"
 INCREASING, REASSIGNING = "nodes.votes:Increasing", "nodes.votes:Reassigning"
+AUTONOMOUS_ONE = "nodes.autonomous:AutonomousOne"
+AUTONOMOUS_TWO = "nodes.autonomous:AutonomousTwo"
+CONSENSUS = "nodes.consensus:Consensus"
 MUST_HOLD = (
     "GM82-1a", "GM82-1b", "GM82-2", "GM82-3a", "GM82-3b", "GM82-RO", "GM82-GH",
     "S97-SLE1", "S97-SLE2", "S97-ALE1", "BGS86-MAJ",

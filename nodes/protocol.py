@@ -14,7 +14,7 @@ a plain method too, and nothing is answered (nodes.reactive). A protocol never s
 clock, a file or a random number; a test enforces that these modules import nothing that has one.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, final
 from typing import Protocol as Interface
 
@@ -162,6 +162,11 @@ class Protocol(Declared):
     def __init__(self, i: int, nodes: tuple[int, ...], system: System, state: Vector) -> None:
         self.i, self.nodes, self.system, self.state = i, nodes, system, state
         self.others = tuple(j for j in nodes if j != i)
+
+    @classmethod
+    def refusal(cls, parameters: Mapping[str, Any], nodes: Sequence[int]) -> str:
+        """Why no node can run with these parameters, for people; nothing, if they will do."""
+        return ""
 
     def become(self, **changes: Any) -> None:
         """[[ ... ]]: one atomic change of the state vector, one event in the trace."""

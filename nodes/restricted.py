@@ -26,6 +26,7 @@ Limits: two-phase commit blocks. While the coordinator of an operation is out of
 node that knows its end, the nodes in doubt do nothing restricted, majority or not.
 """
 
+from collections.abc import Collection
 from typing import Any, TypedDict
 
 from nodes.invitation import Invitation
@@ -60,9 +61,13 @@ class Restricted(Invitation):
 
     # --- what is in S(i).d --------------------------------------------------------------------
 
+    def weight(self, members: Collection[int]) -> int:
+        """What they count for a majority."""
+        return len(members)
+
     def majority(self, count: int) -> bool:
         """Of all nodes of the system, whose number "is known and constant"."""
-        return 2 * count > len(self.nodes)
+        return 2 * count > self.weight(self.nodes)
 
     def task(self, up: tuple[int, ...]) -> str:
         """The reorganization: the work, what is allowed, and the history of the group."""
@@ -70,7 +75,7 @@ class Restricted(Invitation):
 
     def described(self, group: str, up: tuple[int, ...]) -> str:
         """The task description of a group of this node and those in `up`."""
-        allowed = "yes" if self.majority(len(up) + 1) else "no"
+        allowed = "yes" if self.majority(self.weight((*up, self.i))) else "no"
         parts = (f"{group} {shared_out((*up, self.i))}", f"restricted {allowed}")
         return MARK.join((*parts, self.history_of(group, up)))
 
@@ -133,17 +138,24 @@ class Restricted(Invitation):
         yield super().check()
         if self.state.s == NORMAL and self.doubt():
             yield self.inquire()
-        if self.coordinates() and self.majority(len(self.state.up) + 1) and not self.doubt():
+        if self.coordinates() and not self.doubt() and self.due():
             yield self.operate()
+
+    def due(self) -> bool:
+        """Whether to perform an operation now: whenever it is allowed."""
+        return self.majority(self.weight((*self.state.up, self.i)))
+
+    def next_update(self, base: Update) -> Update:
+        """The operation that comes after `base`."""
+        group, op = self.state.g, self.under_way
+        return {"version": base["version"] + 1, "op": op, "group": group, "by": self.i}
 
     def operate(self) -> Procedure:
         """Perform one operation, if a majority of all nodes still votes for it."""
-        base, group, asked, votes = self.datum, self.state.g, [], 1
+        base, group, asked, votes = self.datum, self.state.g, [], self.weight((self.i,))
         self.attempts += 1
         self.under_way = f"{group}/{self.attempts}"
-        new: Update = {
-            "version": base["version"] + 1, "op": self.under_way, "group": group, "by": self.i,
-        }  # fmt: skip
+        new = self.next_update(base)
         self.system.store("prepared", new)
         for j in self.state.up:
             answer = yield Call(j, "Prepare", (group, base, new))
@@ -152,7 +164,7 @@ class Restricted(Invitation):
                 break
             if answer is TIMEOUT or answer:  # who did not answer may have voted
                 asked.append(j)
-            votes += answer is True
+            votes += self.weight((j,)) if answer is True else 0
         commit = self.majority(votes) and self.datum == base
         if commit:
             self.adopt(new)  # the decision

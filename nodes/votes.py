@@ -6,6 +6,8 @@ majority, and lowers them at will. Rules:
 
 - The initiator sends its change to all others and counts anew with every acknowledgement (P1, P3):
   who has not answered yet is who did not answer. So the first majority there is decides.
+- Votes are collected on increases here, and on whatever else needs a majority by those who build
+  on this. A vote is the vector of its node as it was when it was cast, the initiator's own too.
 - A participant records the change, in its safe cell, before it acknowledges. It never votes
   against one. An entry of its own it takes from nobody: V_i[i] is what i itself installed.
 - Nothing is installed before the majority is there. Until then i votes with its old value.
@@ -31,6 +33,12 @@ from traces.properties import SCENARIO_ONE, SCENARIO_TWO
 PATIENCE = 4.0  # in T
 
 
+Known = tuple[Mapping[int, int], Mapping[int, int]]
+"""V_j and N_j of a node, by node."""
+Votes = Mapping[int, Known]
+"""The votes on an event, by whom: G of Protocol P1, the initiator included."""
+
+
 class Vectors(TypedDict):
     """What is in the safe cell, and in a message: votes and versions in the order of the nodes."""
 
@@ -51,7 +59,7 @@ class Increasing(Protocol):
         self.ballots = 0
         self.ballot = ""  # the increase that is under way
         self.wanted = 0
-        self.received: dict[int, tuple[dict[int, int], dict[int, int]]] = {}
+        self.received: dict[int, Known] = {}
         self.timer = 0
 
     # --- the vectors ------------------------------------------------------------------------
@@ -62,13 +70,22 @@ class Increasing(Protocol):
         return {"V": votes, "N": [0] * len(votes)}
 
     def vectors(self) -> Vectors:
-        """Both, as they go into the cell and into a message."""
+        """Both, as they go into a message."""
+        return {"V": list(self.V.values()), "N": list(self.N.values())}
+
+    def held(self) -> Vectors:
+        """What the safe cell holds: both, and what must change together with them."""
         return {"V": list(self.V.values()), "N": list(self.N.values())}
 
     def keep(self) -> None:
         """Into the safe cell, if that is not what it holds."""
-        if self.system.cells.get("votes") != self.vectors():
-            self.system.store("votes", self.vectors())
+        held = self.held()
+        if self.system.cells.get("votes") != held:
+            self.system.store("votes", held)
+
+    def cast(self) -> Known:
+        """The vote of this node, as it is now."""
+        return dict(self.V), dict(self.N)
 
     def own(self) -> str:
         """`5 votes`: what S(i).d says."""
@@ -106,7 +123,7 @@ class Increasing(Protocol):
             return
         self.ballots += 1
         self.ballot, self.wanted = f"{self.i}.{self.system.inc}.{self.ballots}", votes
-        self.received = {}
+        self.received = {self.i: self.cast()}
         self.attempt()
         for j in self.others:
             self.system.send(j, "Increase", self.change())
@@ -125,25 +142,27 @@ class Increasing(Protocol):
     @on("Vote")
     def vote(self, j: int, ballot: str, vectors: Vectors) -> None:
         """BGS86 2.1, P2 b): an acknowledgement, with the vectors of j; is it a majority now?"""
+        known = self.read(vectors)
         if ballot == self.ballot:
-            self.received[j] = self.read(vectors)
+            self.received[j] = known
+            self.learn(j, known)
             self.count()
 
-    def read(self, vectors: Vectors) -> tuple[dict[int, int], dict[int, int]]:
+    def read(self, vectors: Vectors) -> Known:
         """V_j and N_j, by node."""
         return (dict(zip(self.nodes, vectors["V"], strict=True)),
                 dict(zip(self.nodes, vectors["N"], strict=True)))  # fmt: skip
 
     def count(self) -> None:
-        """Collect what has come in; with a majority the change is made permanent."""
-        v = self.collect()
-        self.keep()
-        if self.majority(sum(v[j] for j in self.group()), sum(v.values())):
+        """With a majority the change is made permanent."""
+        if self.passed(self.received):
             self.install()
 
-    def group(self) -> tuple[int, ...]:
-        """G: the nodes votes were received from, this one included."""
-        return (self.i, *self.received)
+    def passed(self, votes: Votes) -> bool:
+        """BGS86 2.1, P1: whether these votes are a majority; what they say of others is kept."""
+        v = self.collect(votes)
+        self.keep()
+        return self.majority(sum(v[j] for j in votes), sum(v.values()))
 
     def majority(self, votes: int, total: int) -> bool:
         """More than half of TOT."""
@@ -168,16 +187,18 @@ class Increasing(Protocol):
 
     # --- P1, vote collecting --------------------------------------------------------------------
 
-    def collect(self) -> dict[int, int]:
+    def learn(self, k: int, vote: Known) -> None:
+        """BGS86 2.1, P1 a), "also": once, when the vote of k arrives."""
+        self.V[k] = max(self.V[k], vote[0][k])
+
+    def collect(self, votes: Votes) -> dict[int, int]:
         """BGS86 2.1, P1: the votes v_k of every node k, by what was received so far."""
-        v = {self.i: self.V[self.i]}
-        for k in self.others:
-            if k in self.received:  # a)
-                v[k] = self.received[k][0][k]
-                self.V[k] = max(self.V[k], v[k])
+        v = {}
+        for k in self.nodes:
+            if k in votes:  # a)
+                v[k] = votes[k][0][k]
             else:  # b)
-                v[k] = max(self.V[k], *(V[k] for V, _ in self.received.values()), 0)
-                self.V[k] = v[k]
+                v[k] = self.V[k] = max(self.V[k], *(V[k] for V, _ in votes.values()))
         return v
 
     # --- P2, the participants -------------------------------------------------------------------
@@ -270,17 +291,20 @@ class Reassigning(Increasing):
 
     # --- P3, vote collecting --------------------------------------------------------------------
 
-    def collect(self) -> dict[int, int]:
+    def learn(self, k: int, vote: Known) -> None:
+        """BGS86 2.2, P3 a), "also"."""
+        V, N = vote
+        if V[k] > self.V[k] or (V[k] < self.V[k] and N[k] > self.N[k]):
+            self.V[k], self.N[k] = V[k], N[k]
+
+    def collect(self, votes: Votes) -> dict[int, int]:
         """BGS86 2.2, P3."""
-        v = {self.i: self.V[self.i]}
-        for k in self.others:
-            if k in self.received:  # a)
-                V, N = self.received[k]
-                v[k] = V[k]
-                if V[k] > self.V[k] or (V[k] < self.V[k] and N[k] > self.N[k]):
-                    self.V[k], self.N[k] = V[k], N[k]
+        v = {}
+        for k in self.nodes:
+            if k in votes:  # a)
+                v[k] = votes[k][0][k]
             else:  # b) the newest value among the voting group
-                known = [(self.N[k], self.V[k]), *((N[k], V[k]) for V, N in self.received.values())]
-                self.N[k], self.V[k] = max(known)
-                v[k] = self.V[k]
+                known = [(self.N[k], self.V[k]), *((N[k], V[k]) for V, N in votes.values())]
+                self.N[k], v[k] = max(known)
+                self.V[k] = v[k]
         return v

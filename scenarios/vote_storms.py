@@ -4,6 +4,7 @@ What happens is drawn from the seed of the run. A node is armed at a step of its
 there it is killed or let go; the pauses are short, so that most of it falls into an increase.
 """
 
+from collections.abc import Sequence
 from random import Random
 
 from harness.run import Run
@@ -30,21 +31,24 @@ def storm(run: Run, requests: tuple[str, ...], steps: int) -> None:
     run.ask(1, "Increase", votes=2)  # one there is in any case
     run.seen("became", node=1, d="2 votes")
     for _ in range(steps):
-        _happens(run, rng, requests)
+        happens(run, rng, requests, POINTS)
         run.elapse(rng.choice((0.1, 0.4, 1.0, run.info.timing.t_ms)) * rng.random())
     run.mend()
     run.elapse(run.info.timing.t_ms)
 
 
-def _happens(run: Run, rng: Random, requests: tuple[str, ...]) -> None:
+def happens(
+    run: Run, rng: Random, requests: tuple[str, ...], points: Sequence[tuple[str, dict[str, str]]]
+) -> None:
+    """One thing: a request of these, if there are any, a node armed at one of these, or a fault."""
     run.live.catch_up()
     running, down = sorted(run.live.running), sorted(set(run.nodes) - run.live.up)
     stopped = sorted(run.live.stopped & run.live.up)
     match rng.choice(VERBS):
-        case "ask" if running:
+        case "ask" if running and requests:
             run.ask(rng.choice(running), rng.choice(requests), votes=rng.randint(0, 12))
         case "arm" if running:
-            event, where = rng.choice(POINTS)
+            event, where = rng.choice(points)
             run.arm(rng.choice(running), event, **where)
         case "kill" if stopped or len(running) > 1:
             run.kill(rng.choice(stopped or running))

@@ -16,13 +16,14 @@ def broken_operations(events: list[AnyEvent], nodes: int) -> list[EventId]:
     stores = [e for e in events if isinstance(e, Stored) and _in_effect(events, e)]
     found: list[EventId] = []
     for k, e in enumerate(stores):
-        if e.cell != "datum":
+        if e.cell != "datum" or e.value["version"] == 0:
             continue
         same = [o for o in stores[:k] if o.cell == "datum" and _name(o) == _name(e)]
         performed = [o for o in same if o.node == o.value["by"]]
         if e.node == e.value["by"] and not performed:
             votes = {o.node for o in stores[:k] if o.cell == "prepared" and _name(o) == _name(e)}
-            if not len(votes) > nodes / 2:
+            counts = _counts(stores[:k], e, nodes)
+            if not sum(counts[j] for j in votes) > sum(counts.values()) / 2:
                 found.append(event_id(e))
         elif e.node != e.value["by"] and not performed:
             found.append(event_id(e))
@@ -30,6 +31,17 @@ def broken_operations(events: list[AnyEvent], nodes: int) -> list[EventId]:
         if rivals and not same:
             found.append(event_id(e))
     return found
+
+
+def _counts(before: list[Stored], e: Stored, nodes: int) -> dict[int, int]:
+    """What each node counts for an operation: one, or the votes of the version before."""
+    if "votes" not in e.value:
+        return dict.fromkeys(range(1, nodes + 1), 1)
+    for o in before:
+        made = o.value["version"] == 0 or o.node == o.value["by"]
+        if o.cell == "datum" and made and o.value["version"] == e.value["version"] - 1:
+            return dict(enumerate(o.value["votes"], 1))
+    return dict.fromkeys(range(1, nodes + 1), 0)
 
 
 def _name(e: Stored) -> tuple[int, str]:

@@ -238,6 +238,21 @@ def test_half_of_the_votes_are_too_few() -> None:
     assert "by the votes of 1,4, of 4 nodes" in case.says
 
 
+def test_where_votes_are_assigned_a_majority_is_of_those_of_the_version_before() -> None:
+    t, first = Trace(3), update(0, "", 0) | {"votes": [1, 1, 1]}
+    one = update(1, "3.2/1", 3) | {"votes": [0, 1, 2]}
+    other = update(2, "2.3/1", 2) | {"votes": [0, 1, 0]}
+    t.start(1, 2, 3)
+    t.put(1, Stored(cell="datum", value=first))
+    voted(t, one, 3, 2)
+    t.put(3, Stored(cell="datum", value=one))
+    voted(t, other, 2, 1)  # two of three nodes, with one of three votes
+    t.put(2, Stored(cell="datum", value=other))
+    (case,) = check_restricted(t.history()).cases
+    assert "2.3/1 of group 2.3 under node 2 was performed as version 2" in case.says
+    assert "by the votes of 1-2, 1 of 3" in case.says
+
+
 def test_two_operations_of_one_version_are_a_conflict() -> None:
     t, one, other = Trace(3), update(1, "3.2/1", 3), update(1, "2.2/1", 2)
     t.start(1, 2, 3)
@@ -277,12 +292,18 @@ def test_a_decision_that_was_the_last_line_of_a_life_counts_if_the_next_life_fin
 
 
 def build_operations(rng: Random) -> Trace:
-    """Votes and decisions by chance, crashes after any of them, cells that kept the last or not."""
-    t = Trace(rng.randint(2, 4))
+    """Votes and decisions by chance, crashes after any of them, cells that kept the last or not.
+
+    In half of them the datum is an assignment of votes, and counts.
+    """
+    t, weighted = Trace(rng.randint(2, 4)), rng.random() < 0.5
     up: set[int] = set()
     disk: dict[tuple[int, str], Any] = {}
     ops = [update(rng.randint(1, 2), f"{by}.{k}/1", by)
            for by in range(1, t.nodes + 1) for k in range(rng.randint(0, 1) + 1)]  # fmt: skip
+    if weighted:
+        ops = [op | {"votes": [rng.randint(0, 3) for _ in range(t.nodes)]} for op in ops]
+        initial = update(0, "", 0) | {"votes": [rng.randint(0, 3) for _ in range(t.nodes)]}
     for _ in range(rng.randint(5, 30)):
         node = rng.randint(1, t.nodes)
         if node not in up:
@@ -291,6 +312,8 @@ def build_operations(rng: Random) -> Trace:
             for cell in ("datum", "prepared"):
                 if (node, cell) in disk:
                     t.put(node, Loaded(cell=cell, value=disk[node, cell]))
+            if weighted and (node, "datum") not in disk:
+                t.put(node, Stored(cell="datum", value=initial))
             continue
         cell = rng.choice(("prepared", "prepared", "datum"))
         value = rng.choice([*ops, *([None] if cell == "prepared" else [])])

@@ -36,6 +36,12 @@ class Operation:
     votes: dict[int, Stored] = field(default_factory=dict)
     performed: Stored | None = None
     holders: dict[int, Stored] = field(default_factory=dict)  # who stored it, performing included
+    weights: tuple[int, ...] = ()  # what each node counted when it was performed
+
+    @property
+    def in_favour(self) -> int:
+        """What those who voted for it count."""
+        return sum(self.weights[j - 1] for j in self.votes)
 
     @property
     def words(self) -> str:
@@ -51,6 +57,7 @@ class Ledger:
         self.early: list[tuple[Operation, Stored]] = []  # taken over before it was performed
         self.short: list[tuple[Operation, tuple[int, ...]]] = []  # performed by so few
         self.votes = 0
+        self._assigned: dict[int, tuple[int, ...]] = {}  # by version
         for _, event in effective(history, "prepared", "datum"):
             if event.value is None:
                 continue  # a vote is taken back
@@ -68,11 +75,19 @@ class Ledger:
         self._of(event.value).votes.setdefault(event.node, event)
 
     def _held(self, event: Stored, nodes: int) -> None:
+        version, votes = event.value["version"], event.value.get("votes")
+        if version == 0:  # what there was before any operation
+            self._assigned.setdefault(0, tuple(votes))
+            return
         it = self._of(event.value)
         it.holders.setdefault(event.node, event)
         if event.node == it.by and it.performed is None:
             it.performed = event
-            if 2 * len(it.votes) <= nodes:
+            it.weights = (1,) * nodes
+            if votes:
+                it.weights = self._assigned.get(version - 1, (0,) * nodes)
+                self._assigned.setdefault(version, tuple(votes))
+            if 2 * it.in_favour <= sum(it.weights):
                 self.short.append((it, tuple(sorted(it.votes))))
         elif it.performed is None:
             self.early.append((it, event))
@@ -91,7 +106,7 @@ def check_restricted(history: History) -> Finding:
     finding = Finding(history, performed=len(performed), groups=groups, votes=ledger.votes)
     for it, votes in ledger.short:
         assert it.performed is not None
-        by = f"by the votes of {numbers(votes) or 'nobody'}, of {history.nodes} nodes"
+        by = f"by the votes of {numbers(votes) or 'nobody'}, {of_all(it, history.nodes)}"
         says = f"{it.words} was performed as version {it.version} {by}"
         finding.accuse(says, *it.votes.values(), it.performed)
     for it, event in ledger.early:
@@ -103,6 +118,13 @@ def check_restricted(history: History) -> Finding:
         finding.accuse(says, *sorted((a, b), key=lambda event: event.at))
     finding.cases.sort(key=lambda case: case.at)
     return finding
+
+
+def of_all(it: Operation, nodes: int) -> str:
+    """`of 4 nodes`, or `3 of 7` where nodes differ in votes."""
+    if set(it.weights) == {1}:
+        return f"of {nodes} nodes"
+    return f"{it.in_favour} of {sum(it.weights)}"
 
 
 def _rivals(ledger: Ledger) -> Iterator[tuple[Operation, Operation]]:

@@ -1,7 +1,7 @@
 """Voting nodes that are wrong in one place each; BGS86 1.3 is all that is assumed."""
 
 from nodes.protocol import Protocol, on, request
-from nodes.votes import Increasing, Reassigning, Vectors
+from nodes.votes import Increasing, Reassigning, Vectors, Votes
 
 
 class AtLeastHalf(Increasing):
@@ -45,30 +45,26 @@ class InstallsFirst(Increasing):
 class CountsItsNewVotes(Increasing):
     """An initiator counts itself with the votes it wants."""
 
-    def collect(self) -> dict[int, int]:
+    def collect(self, votes: Votes) -> dict[int, int]:
         """With V_i[i] as it will be."""
-        return super().collect() | ({self.i: self.wanted} if self.ballot else {})
+        return super().collect(votes) | ({self.i: self.wanted} if self.ballot else {})
 
 
 class OwnEntryOnly(Increasing):
     """P1 b) by the initiator's own entry, whatever the voters have recorded."""
 
-    def collect(self) -> dict[int, int]:
+    def collect(self, votes: Votes) -> dict[int, int]:
         """For those who did not answer."""
-        v = {}
-        for k in self.nodes:
-            v[k] = self.received[k][0][k] if k in self.received else self.V[k]
-            self.V[k] = max(self.V[k], v[k]) if k != self.i else self.V[k]
-        return v
+        return {k: votes[k][0][k] if k in votes else self.V[k] for k in self.nodes}
 
 
 class NoPropagation(Increasing):
     """Uses what it learns of the others' votes, and does not keep it."""
 
-    def collect(self) -> dict[int, int]:
+    def collect(self, votes: Votes) -> dict[int, int]:
         """P1 without the last sentence of b)."""
         before = dict(self.V)
-        v = super().collect()
+        v = super().collect(votes)
         self.V = before
         return v
 
