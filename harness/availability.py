@@ -67,12 +67,16 @@ class Rival(NamedTuple):
     - Consensus is reached `after` each event in the active group, or after failures only: then
       who returns has no votes until somebody is excluded (BGS86 5.1: "after each failure").
     - Catching up: the votes are reset once one of them has hit `threshold` and all are there.
+    - A node that was without an active group for a while is as it was (`same`) when the group that
+      it returns to is the next one there is; or it counts as having been `away`, as with the nodes
+      of nodes.autonomous, which cannot know what went on without them.
     """
 
     strategy: Strategy
     token: Literal["circulating", "passed", "kept"] = "circulating"
     after: Literal["events", "failures"] = "events"
     threshold: int = THRESHOLD
+    after_halt: Literal["same", "away"] = "same"
 
 
 TOKEN, CONSENSUS = "overthrow-token-decrease", "group-consensus"
@@ -86,6 +90,12 @@ OTHERWISE = {
     f"{ONCE}, reset late": Rival(STRATEGIES[ONCE], threshold=10**9),
 }
 """The same strategies in another reading."""
+AWAY = {
+    f"{name}, away": rival._replace(after_halt="away")
+    for name, rival in RIVALS.items()
+    if rival.strategy.rule in ("overthrow", "alliance")
+}
+"""As the nodes read them that run them by themselves."""
 
 
 def graph(text: str) -> Network:

@@ -46,6 +46,8 @@ class Core(NamedTuple):
     """For each node that is out and will catch up, the last active group it was in; else 0."""
     token: int
     """Who has it; 0: there is none."""
+    halted: bool = False
+    """Whether there was no active group since, if that matters."""
 
 
 @cache
@@ -73,6 +75,7 @@ class Game:
         self.initial = initial_votes(self.nodes, network.links)
         nothing: tuple[Table, ...] = ((),) * network.nodes
         token = 1 if self.strategy.choice == "token" else 0
+        self.noticing_halts = rival.after_halt == "away"
         self.circulating = bool(token) and rival.token == "circulating"
         out = (0,) * network.nodes
         self.start = Core(mask(self.nodes), tuple(self.initial.values()), nothing, out, token)
@@ -81,6 +84,8 @@ class Game:
         """What becomes of a core when these are the groups now, and whether one is active."""
         group = next((group for group in groups if majority(group.nodes, core.votes)), None)
         up = group is not None
+        if not up and self.noticing_halts:
+            core = core._replace(halted=True)
         if group and self.matters(core, group):
             core = self.regrouped(core, group)
             core = core._replace(votes=self.renewed(core.active, core.votes))
@@ -93,7 +98,7 @@ class Game:
         """Whether anything may change when this group is the active one."""
         if self.strategy.rule == "consensus":
             return self.rival.after == "events" or group.nodes != core.active
-        return self.strategy.rule != "static" and group.nodes != core.active
+        return self.strategy.rule != "static" and (group.nodes != core.active or core.halted)
 
     def regrouped(self, core: Core, group: Group) -> Core:
         """What becomes of a core when this group is the active one now; before any reset."""
@@ -105,7 +110,7 @@ class Game:
         wishes = [
             wanted(
                 self.strategy, i, votes, members(core.last[i - 1]) or before, now,
-                dict(core.tables[i - 1]), returned=i not in before,
+                dict(core.tables[i - 1]), returned=core.halted or i not in before,
                 token=core.token or None, links=group.links,
             )
             for i in self.nodes

@@ -98,7 +98,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def student(freedom: int) -> float:
-    """The 97.5% point of Student's distribution, to three digits from 5 degrees of freedom on.
+    """The 97.5% point of Student's distribution, to three digits from 10 degrees of freedom on.
 
     The expansion of Cornish and Fisher in powers of 1 / freedom.
     """

@@ -98,20 +98,25 @@ class TracedWalk(Walk):
         beside = start.last if self.catching_up else ((0,) * len(start.votes),) * len(start.votes)
         numbers: tuple[Any, ...] = (*start.votes, *beside)
         active, token, up, nodes = start.active, start.token, True, len(game.nodes)
+        halted, noticing = False, game.noticing_halts
         for groups in history:
             if not up or active not in groups_in[groups]:
                 now = winner[groups](*numbers)
                 up = now != 0
-                if up and now != active:
-                    key: tuple[int, ...] = (active, now, token)
+                if up and (now != active or halted):
+                    key: tuple[int, ...] = (active, now, token, halted)
                     if (back := now & ~active) and self.catching_up:
                         key += tuple(numbers[i - 1 - nodes] for i in members(back))
                     if key not in formulas:
-                        formulas[key] = self.formula(active, now, token, numbers)
+                        formulas[key] = self.formula(
+                            Core(active, (), (), (), token, halted), now, numbers
+                        )
                     formula, token = formulas[key]
                     numbers, active = formula(*numbers), now
-                    if back:
+                    if back or halted:
                         numbers, up = self.joined(now, numbers)
+                        halted = False
+                halted = halted or (noticing and not now)
             if circulating:
                 token = rounds[groups][token]
             ups.append(up)
@@ -128,11 +133,9 @@ class TracedWalk(Walk):
             numbers = (*self.game.renewed(now, numbers[:n]), *numbers[n:])
         return numbers, True
 
-    def formula(
-        self, active: int, now: int, token: int, numbers: tuple[Any, ...]
-    ) -> tuple[Formula, int]:
+    def formula(self, before: Core, now: int, numbers: tuple[Any, ...]) -> tuple[Formula, int]:
         """What becomes of any such numbers, and who has the token then."""
-        nodes, inside = self.game.nodes, members(active)
+        nodes, inside = self.game.nodes, members(before.active)
         votes: Any = tuple(Sum.named(name) for name in self.votes)
         tables: Any = tuple(
             () if self.catching_up else tuple(
@@ -143,9 +146,11 @@ class TracedWalk(Walk):
             for i in nodes
         )  # fmt: skip
         last = numbers[len(nodes) :] if self.catching_up else (0,) * len(nodes)
-        core = self.game.regrouped(Core(active, votes, tables, last, token), Group(now, ()))
+        core = self.game.regrouped(
+            before._replace(votes=votes, tables=tables, last=last), Group(now, ())
+        )
         if self.catching_up:
-            out = ~(active | now)  # who is and was out keeps what it has
+            out = ~(before.active | now)  # who is and was out keeps what it has
             beside = [f"b{i}" if out >> i - 1 & 1 else str(core.last[i - 1]) for i in nodes]
         else:
             beside = [

@@ -47,6 +47,7 @@ class Simulation:
         self.tables: dict[int, dict[int, int]] = {i: {} for i in self.nodes}
         self.active = set(self.nodes)
         self.last = {i: set(self.nodes) for i in self.nodes}
+        self.away = set[int]()
         self.token = 1
         self.groups = [set(self.nodes)]
         self.running = True
@@ -94,6 +95,8 @@ class Simulation:
         winners = [group for group in self.groups if self.has_majority(group)]
         assert len(winners) <= 1, "two groups have a majority"
         self.running = bool(winners)
+        if not winners and self.rival.after_halt == "away":
+            self.away = set(self.nodes)
         if winners:
             self.regroup(winners[0])
             self.running = self.has_majority(winners[0])
@@ -111,12 +114,12 @@ class Simulation:
         if strategy.rule == "consensus":
             unchanged = self.rival.after == "failures" and not gone
         else:
-            unchanged = group == self.active
+            unchanged = group == self.active and not group & self.away
         if not unchanged:
             self.reassign(group)
         if gone and self.rival.token == "passed" and self.token in group & self.active:
             self.pass_on(group)
-        self.active = group
+        self.active, self.away = group, set(self.nodes) - group
         for i in group:
             self.last[i] = group
 
@@ -126,7 +129,7 @@ class Simulation:
         wishes = {
             i: wanted(
                 strategy, i, votes, self.last[i], group, self.tables[i],
-                returned=i not in self.active,
+                returned=i in self.away,
                 token=self.token if strategy.choice == "token" else None, links=links,
             )
             for i in (self.nodes if strategy.rule == "consensus" else sorted(group))
