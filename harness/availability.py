@@ -82,20 +82,23 @@ class Rival(NamedTuple):
 TOKEN, CONSENSUS = "overthrow-token-decrease", "group-consensus"
 TWICE, ONCE = "alliance-2v-catch-up", "alliance-v-catch-up"
 RIVALS = {name: Rival(strategy) for name, strategy in STRATEGIES.items()}
+READINGS: dict[str, dict[str, Rival]] = {
+    "token passed": {TOKEN: RIVALS[TOKEN]._replace(token="passed")},
+    "token kept": {TOKEN: RIVALS[TOKEN]._replace(token="kept")},
+    "after failures": {CONSENSUS: RIVALS[CONSENSUS]._replace(after="failures")},
+    "reset late": {name: RIVALS[name]._replace(threshold=10**9) for name in (TWICE, ONCE)},
+    "away": {
+        name: rival._replace(after_halt="away")
+        for name, rival in RIVALS.items()
+        if rival.strategy.rule in ("overthrow", "alliance")
+    },
+}
+"""Other readings, each of the strategies that it changes."""
 OTHERWISE = {
-    f"{TOKEN}, passed": Rival(STRATEGIES[TOKEN], token="passed"),
-    f"{TOKEN}, kept": Rival(STRATEGIES[TOKEN], token="kept"),
-    f"{CONSENSUS}, after failures": Rival(STRATEGIES[CONSENSUS], after="failures"),
-    f"{TWICE}, reset late": Rival(STRATEGIES[TWICE], threshold=10**9),
-    f"{ONCE}, reset late": Rival(STRATEGIES[ONCE], threshold=10**9),
+    f"{name}, {reading}": rival
+    for reading, changed in READINGS.items()
+    for name, rival in changed.items()
 }
-"""The same strategies in another reading."""
-AWAY = {
-    f"{name}, away": rival._replace(after_halt="away")
-    for name, rival in RIVALS.items()
-    if rival.strategy.rule in ("overthrow", "alliance")
-}
-"""As the nodes read them that run them by themselves."""
 
 
 def graph(text: str) -> Network:

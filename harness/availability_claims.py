@@ -3,11 +3,11 @@
 A claim says something of each of some networks, or of all of them together. Rules:
 
 - "Better" is a lead whose 95% interval lies above 0, of runs compared pair by pair. What the
-  paper's words mean in points is said once, below, and was said before anything was run.
+  paper's words mean in points is said once, below, for all claims.
 - A claim is *confirmed* if it is so on all the networks it speaks of, or on more than half of
   them where it says "most" or "in general"; else it is *not confirmed*.
 - It *depends on the variant* if it is so for one of the two graphs that I2 may be (or I3) and not
-  for the other, or if it comes out otherwise in another reading of a strategy (`OTHERWISE`).
+  for the other, or if it comes out otherwise in another reading (`READINGS`).
 
 Limits: the paper's graphs are lost, so its figures cannot be laid beside ours, only its words.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal, NamedTuple
 
-from harness.availability import CONSENSUS, ONCE, OTHERWISE, RIVALS, TOKEN, TWICE
+from harness.availability import CONSENSUS, ONCE, READINGS, RIVALS, TOKEN, TWICE
 from harness.availability_study import Cell, Estimate
 
 SLIGHT, LEVEL, FAR = 3.0, 2.0, 5.0  # points: "slightly" at most, "equivalent", "substantially"
@@ -259,21 +259,26 @@ def findings(cells: Sequence[Cell]) -> list[Finding]:
     """What became of each claim; with the other readings, where the cells have them."""
     by_name = {(cell.setting.network.name, cell.setting.mix.name): cell for cell in cells}
     there = {name for name, _ in cells[0].setting.rivals}
-    readings = [{name.partition(",")[0]: name} for name in OTHERWISE if name in there]
+    readings = {
+        reading: {name: f"{name}, {reading}" for name in changed}
+        for reading, changed in READINGS.items()
+        if all(f"{name}, {reading}" in there for name in changed)
+    }
     return [finding(claim, by_name, readings) for claim in CLAIMS]
 
 
 def finding(
-    claim: Claim, cells: Mapping[tuple[str, str], Cell], readings: Sequence[Mapping[str, str]]
+    claim: Claim,
+    cells: Mapping[tuple[str, str], Cell],
+    readings: Mapping[str, Mapping[str, str]],
 ) -> Finding:
     """What became of one."""
     pieces = tested(claim, Results(cells))
     result = decided(claim, pieces)
     otherwise = [
-        name
-        for reading in readings
-        for name in reading.values()
-        if decided(claim, tested(claim, Results(cells, reading))) != result
+        reading
+        for reading, read in readings.items()
+        if decided(claim, tested(claim, Results(cells, read))) != result
     ]
     return Finding(claim, "depends on the variant" if otherwise else result, pieces, otherwise)
 

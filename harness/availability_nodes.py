@@ -66,7 +66,10 @@ class Compared:
 
     trial: Trial
     nodes: float
+    as_read: float
+    """Simulated, as these nodes read the strategy: who was without a group was away."""
     simulated: float
+    """As the study reads it."""
     messages: float
 
 
@@ -137,13 +140,15 @@ def happens(run: Run, network: Network, before: int, up: int, rule: int) -> int:
 def compared(trial: Trial, events: Sequence[AnyEvent], moments: Sequence[Moment]) -> Compared:
     """The fraction of the time in which some group had a majority of the votes in force."""
     start, end, history = moments[0][0], moments[-1][0], trial.history
-    course = Course(trial.network, ((trial.strategy, RIVALS[trial.strategy]),))
+    rival = RIVALS[trial.strategy]
+    rivals = (("", rival._replace(after_halt="away")), (" ", rival))
+    as_read, simulated = Course(trial.network, rivals).uptimes(history)
     sent = sum(
         isinstance(event, Sent) and event.kind not in LOOKING and start <= event.at <= end
         for event in events
     )
     up = active_ns(trial.network.nodes, events, moments) / (end - start)
-    return Compared(trial, up, course.uptimes(history)[0], sent / max(1, len(history.at)))
+    return Compared(trial, up, as_read, simulated, sent / max(1, len(history.at)))
 
 
 def active_ns(nodes: int, events: Sequence[AnyEvent], moments: Sequence[Moment]) -> int:

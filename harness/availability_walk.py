@@ -83,7 +83,7 @@ class TracedWalk(Walk):
     def __init__(self, game: Game, table: Sequence[Groups]) -> None:
         super().__init__(game, table)
         self.catching_up = game.strategy.balance == "catch-up"
-        self.formulas: dict[tuple[int, ...], tuple[Formula, int]] = {}
+        self.formulas = _formulas(game.strategy, game.rival.token, len(game.nodes))
         self.alone: dict[int, Callable[..., int]] = {}
         self.votes = [f"v{i}" for i in game.nodes]
         self.beside = [f"b{i}" for i in game.nodes]
@@ -170,6 +170,12 @@ class TracedWalk(Walk):
             text += f"{group} if 2 * ({ours}) > {total} else "
             total = "total"
         return cast(Callable[..., int], compiled(text + "0"))
+
+
+@cache
+def _formulas(*_: object) -> dict[tuple[int, ...], tuple[Formula, int]]:
+    """What has been traced of a strategy already: links, thresholds and halts do not matter."""
+    return {}
 
 
 @cache
