@@ -46,6 +46,8 @@ def command(args: argparse.Namespace) -> int:
     """Measure, and print it."""
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}", colorize=False)
+    if args.engine:
+        return _with_nodes(args)
     settings = [
         Setting(network, mix, _rivals(args), args.time, args.seed)
         for network in _networks(args)  # all mixes of a network together: what is kept serves them
@@ -67,6 +69,15 @@ def command(args: argparse.Namespace) -> int:
     else:
         _print(cells, exact, claims, pictures)
     return 0
+
+
+def _with_nodes(args: argparse.Namespace) -> int:
+    """One network and mix: the first of those asked for."""
+    if args.node_rates or args.link_rates:
+        raise ScheduleError("--engine takes its rates from the mix; --mix 1, 2 or 3")
+    import harness.availability_nodes_command as nodes
+
+    return nodes.command(args, _networks(args)[0], _mixes(args)[0])
 
 
 # --- what is asked for ----------------------------------------------------------------------

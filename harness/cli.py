@@ -131,6 +131,8 @@ def _add_availability(parser: argparse.ArgumentParser) -> None:
                         help="of the 95%% intervals, at most (default 1)")  # fmt: skip
     parser.add_argument("--readings", action="store_true", help="other readings of some strategies")
     parser.add_argument("--seed", type=_up_to(2**32), default=1, help="of all histories")
+    parser.add_argument("--engine", choices=("virtual", "real"),
+                        help="nodes that run the policies, on one network and mix")  # fmt: skip
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
     parser.add_argument("--json", action="store_true", help="results as JSON")
     parser.set_defaults(command=_availability)
