@@ -7,6 +7,7 @@ whole table takes so many runs that this does not matter.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from random import Random
 from statistics import median
 
@@ -16,7 +17,7 @@ from harness.availability_history import components, drawn
 from harness.availability_study import Course
 from tests.oracle_availability import Simulation, events, rates_of
 
-ROUNDS, RUNS, SHORT = 3, 20, 1.0
+ROUNDS, RUNS, SHORT = 3, 12, 0.5
 CASES = [(network, mix) for network in NETWORKS.values() for mix in MIXES]
 
 
@@ -61,9 +62,7 @@ def oracle_rate(name: str) -> float:
 def rows() -> Iterator[Row]:
     """A row a strategy."""
     for name in RIVALS:
-        fast, slow = in_turn(
-            ROUNDS, lambda name=name: rate(name), lambda name=name: oracle_rate(name)
-        )  # type: ignore[misc]
+        fast, slow = in_turn(ROUNDS, partial(rate, name), partial(oracle_rate, name))
         times, least = ratio(fast, slow), 10e6 if name == "static" else 1e6
         yield Row(
             f"availability, {name}",

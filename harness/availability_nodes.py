@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from harness.availability import RIVALS, THRESHOLD, Mix, Network, Rates
 from harness.availability_cores import majority, mask, members
@@ -93,7 +94,10 @@ def real(trial: Trial, runs: Path) -> Compared:
 def scenario_of(trial: Trial, moments: list[Moment]) -> Scenario:
     """The script that lets it happen, and writes down the groups there are from when on."""
     network = trial.network
-    parameters = {"strategy": trial.strategy, "links": [list(link) for link in network.links]}
+    parameters: dict[str, Any] = {
+        "strategy": trial.strategy,
+        "links": [list(link) for link in network.links],
+    }
     if RIVALS[trial.strategy].strategy.balance == "catch-up":
         parameters["threshold"] = THRESHOLD
 
@@ -156,7 +160,8 @@ def active_ns(nodes: int, events: Sequence[AnyEvent], moments: Sequence[Moment])
 
     A dead node has the votes it had: they are in its safe cell.
     """
-    votes, groups, since, total = [0] * nodes, (), moments[0][0], 0
+    votes, since, total = [0] * nodes, moments[0][0], 0
+    groups: tuple[int, ...] = ()
     changes: list[tuple[int, Became | tuple[int, ...]]] = [
         *((event.at, event) for event in events if isinstance(event, Became)), *moments
     ]  # fmt: skip

@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from math import sqrt
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from harness.availability import (
     OTHERWISE,
     RIVALS,
     TIME,
+    TWICE,
     Mix,
     Network,
     Rates,
@@ -34,6 +36,7 @@ from harness.availability_claims import CLAIMS, Claim, Piece, decided, findings
 from harness.availability_cores import Game
 from harness.availability_exact import of_chain, of_static_votes
 from harness.availability_history import Groupings, History, drawn, groups_of
+from harness.availability_nodes import Compared, Trial, virtual
 from harness.availability_study import (
     PILOT,
     Block,
@@ -108,7 +111,7 @@ def test_a_graph_that_is_none_is_refused_in_words(text: str, words: str) -> None
 # The oracle.
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(network=small_networks(), seed=st.integers(0, 10**6), data=st.data())
 def test_every_strategy_is_up_exactly_when_the_slow_simulation_says_so(
     network: Network, seed: int, data: st.DataObject
@@ -130,13 +133,13 @@ def test_what_is_prepared_stays_right_when_it_is_used_again() -> None:
     network, rivals = NETWORKS["I2b"], {name: ALL[name] for name in list(ALL)[:7]}
     course = Course(network, tuple(rivals.items()))
     for seed in (1, 2):
-        happened = list(events(rates_of(network, MIXES[1]), 20.0, random.Random(seed)))
-        found = course.uptimes(history_of(network, happened, 20.0))
-        slow = [Simulation(network, rival).uptime(happened, 20.0) for rival in rivals.values()]
+        happened = list(events(rates_of(network, MIXES[1]), 8.0, random.Random(seed)))
+        found = course.uptimes(history_of(network, happened, 8.0))
+        slow = [Simulation(network, rival).uptime(happened, 8.0) for rival in rivals.values()]
         assert found == pytest.approx(slow, abs=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(network=small_networks(), seed=st.integers(0, 10**6))
 def test_a_group_that_never_gives_votes_back_knows_all_it_needs_to_count(
     network: Network, seed: int
@@ -152,9 +155,10 @@ def test_a_number_that_is_not_known_yet_cannot_be_compared() -> None:
     v = Sum.named("v")
     assert str(2 * v + 1 - v) == "v + 1"
     assert eval(str(-(-2 * v // 3)), {"v": 4}) == 3
-    for compare in (lambda: v == v, lambda: v < v, lambda: max(v, 3)):  # type: ignore[operator, type-var]
-        with pytest.raises(TypeError):
-            compare()
+    with pytest.raises(TypeError, match="not known yet"):
+        assert v == v
+    with pytest.raises(TypeError):
+        assert v < v  # type: ignore[operator]
 
 
 # Histories.
@@ -207,7 +211,7 @@ def test_a_chain_says_of_static_votes_what_counting_states_says() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["R5", "I2a", "C5"])
+@pytest.mark.parametrize("name", ["R5", "I2a"])
 def test_the_simulation_agrees_with_the_exact_answers_within_its_interval(name: str) -> None:
     """Static votes under all mixes, consensus where only nodes fail.
 
@@ -251,7 +255,7 @@ def test_an_interval_contains_the_true_mean_nineteen_times_in_twenty() -> None:
     network, mix = graph("1-2 2-3 1-3"), Mix("", Rates(1.0, 1.0), NEVER)
     until, rivals = 20.0, (("static", RIVALS["static"]),)
     true = 0.5 + (3 / 8 - 1 / 24) / until
-    studies = [Setting(network, mix, rivals, until, seed) for seed in range(150)]
+    studies = [Setting(network, mix, rivals, until, seed) for seed in range(100)]
     cells = study(studies, 0.1, lambda blocks: map(replicate, blocks), lambda found, *_: found)
     found = [cell.uptime("static") for cell in cells]
     assert all(2 * estimate.half <= 0.1 for estimate in found)
@@ -341,6 +345,29 @@ def test_every_claim_speaks_of_networks_and_mixes_there_are() -> None:
         assert claim.mix in {mix.name for mix in MIXES}
 
 
+# Nodes that run the policies.
+
+
+def trials(strategy: str, pace: float) -> list[Compared]:
+    of = [Trial(NETWORKS["R5"], MIXES[0], strategy, pace, 10.0, seed) for seed in range(1, 6)]
+    return [virtual(trial) for trial in of]
+
+
+def test_nodes_with_static_votes_are_up_exactly_as_simulated_whatever_the_pace() -> None:
+    for one in trials("static", 3.0):
+        assert one.nodes == pytest.approx(one.simulated, abs=1e-6)
+        assert one.messages == 0
+
+
+def test_the_less_reassignment_lasts_the_more_nodes_are_up_as_simulated() -> None:
+    """Both sides have the same histories; an instant of delay can still change all that follows."""
+    apart = {
+        pace: fmean(abs(one.nodes - one.as_read) for one in trials(TWICE, pace))
+        for pace in (2.0, 100.0)
+    }
+    assert apart[100.0] < 0.06 < apart[2.0]
+
+
 # The command.
 
 
@@ -409,7 +436,7 @@ def test_a_wrong_word_gets_one_clear_answer(
 
 def test_a_cluster_of_two_processes_finds_what_this_machine_finds(tmp_path: Path) -> None:
     """And where no cluster is asked for, nothing of Dask is imported."""
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster  # which takes a second to import
 
     asked = ("--networks", "R5", "--mix", "2", "--json", *SHORT)
     with LocalCluster(
