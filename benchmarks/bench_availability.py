@@ -12,12 +12,12 @@ from random import Random
 from statistics import median
 
 from benchmarks.table import Row, cpu_s, in_turn, ratio
-from harness.availability import MIXES, NETWORKS, RIVALS, TIME, Mix, Network
+from harness.availability import MIXES, NETWORKS, RIVALS, Mix, Network
 from harness.availability_history import components, drawn
 from harness.availability_study import Course
 from tests.oracle_availability import Simulation, events, rates_of
 
-ROUNDS, RUNS, SHORT = 3, 12, 0.5
+ROUNDS, RUNS, LONG, SHORT = 3, 12, 50.0, 0.5
 CASES = [(network, mix) for network in NETWORKS.values() for mix in MIXES]
 
 
@@ -39,7 +39,7 @@ def rate(name: str) -> float:
 
 def once(course: Course, network: Network, mix: Mix, run: int) -> int:
     """One run; how many events it had."""
-    history = drawn(components(network, mix), TIME, (run,))
+    history = drawn(components(network, mix), LONG, (run,))
     course.uptimes(history)
     return len(history.at)
 

@@ -117,6 +117,7 @@ def scenario_of(trial: Trial, moments: list[Moment]) -> Scenario:
             moments.append((run.engine.now(), now))
         run.until(begun + history.until * unit_ms)
         moments.append((run.engine.now(), ()))
+        run.mend()
 
     return Scenario(
         "availability", f"BGS86 5: {trial.strategy} on {network.name}.", script, network.nodes,

@@ -26,7 +26,7 @@ from harness.progress import shown
 RUNS = Path("runs")
 LENGTH = 20.0  # of a history, in mean times to a failure
 PACES, HISTORIES = (3, 10, 30, 100), 12
-REAL_PACE, REAL_HISTORIES = 10, 2
+REAL_PACE, REAL_HISTORIES = 10, 4
 ENOUGH = 10  # histories for an interval
 REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE)
 
@@ -36,8 +36,8 @@ class Line(NamedTuple):
 
     strategy: str
     messages: float
-    nodes: dict[float, float]
-    """By pace, in percent."""
+    nodes: dict[str, float]
+    """By pace, in percent; where they are real, on the virtual engine too."""
     as_read: float
     simulated: float
     late: Estimate
@@ -55,21 +55,23 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
         for pace in paces
         for seed in seeds
     ]
+    with crew(virtual, args.scheduler) as done:
+        found = list(shown(done(trials), len(trials), "virtual"))
+    lines = {line.strategy: line for line in map(line_of, _by_strategy(found))}
     if on_processes:
-        found = list(shown(map(partial(real, runs=RUNS), trials), len(trials), "histories"))
-    else:
-        with crew(virtual, args.scheduler) as done:
-            found = list(shown(done(trials), len(trials), "histories"))
-    lines = [line(some) for some in _by_strategy(found)]
+        found = list(shown(map(partial(real, runs=RUNS), trials), len(trials), "real"))
+        for row in map(line_of, _by_strategy(found)):
+            row.nodes["virtual"] = lines[row.strategy].nodes[f"{REAL_PACE}"]
+            lines[row.strategy] = row
     if args.json:
         import msgspec
 
-        value = [row._asdict() for row in lines]
+        value = [row._asdict() for row in lines.values()]
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
         return 0
-    _print(lines, paces, network, mix, args.engine)
+    _print([*lines.values()], network, mix, args.engine)
     if not on_processes:
-        print(f"picture  {_drawn(lines, network, mix)}")
+        print(f"picture  {_drawn([*lines.values()], network, mix)}")
     return 0
 
 
@@ -80,7 +82,7 @@ def _by_strategy(found: Iterable[Compared]) -> Iterable[list[Compared]]:
     return rows.values()
 
 
-def line(found: Sequence[Compared]) -> Line:
+def line_of(found: Sequence[Compared]) -> Line:
     """All trials of one strategy in a row."""
     paces = sorted({one.trial.pace for one in found})
     slowest = [one for one in found if one.trial.pace == paces[-1]]
@@ -89,7 +91,8 @@ def line(found: Sequence[Compared]) -> Line:
         found[0].trial.strategy,
         _mean(slowest, lambda one: one.messages),
         {
-            pace: 100 * _mean([o for o in found if o.trial.pace == pace], lambda one: one.nodes)
+            f"{pace:g}": 100
+            * _mean([o for o in found if o.trial.pace == pace], lambda one: one.nodes)
             for pace in paces
         },
         100 * _mean(slowest, lambda one: one.as_read),
@@ -102,14 +105,12 @@ def _mean(some: Sequence[Compared], what: Callable[[Compared], float]) -> float:
     return sum(map(what, some)) / len(some)
 
 
-def _print(
-    lines: Sequence[Line], paces: Sequence[float], network: Network, mix: Mix, engine: str
-) -> None:
+def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> None:
     console = Console(highlight=False)
     title = f"{network.name}, mix {mix.name}, nodes on the {engine} engine: % uptime"
     table = Table(box=None, pad_edge=False, title=title, title_justify="left")
     table.add_column("strategy", no_wrap=True)
-    heads = ("messages", *(f"{pace}" for pace in paces), "at once", "late by", "not away")
+    heads = ("sent", *lines[0].nodes, "at once", "late by", "not away")
     for head in heads:
         table.add_column(head, justify="right")
     for row in lines:
@@ -120,7 +121,7 @@ def _print(
         )  # fmt: skip
     console.print(table)
     console.print(
-        "messages: for each failure or repair, without those that ask who is there; columns by the "
+        "sent: messages for each failure or repair, without those that ask who is there; columns by the "
         "mean time to a failure, in Checks; at once: the same histories simulated as these nodes "
         "read the strategy; late by: what the slowest pace still lacks, history by history; not "
         "away: simulated as the study reads it"
@@ -134,7 +135,7 @@ def _late(it: Estimate) -> str:
 def _drawn(lines: Sequence[Line], network: Network, mix: Mix) -> Path:
     """Uptime by pace."""
     curves = import_module("reports.curves")
-    names = [*map(str, lines[0].nodes), "at once"]
+    names = [*lines[0].nodes, "at once"]
     drawn = [
         curves.Line(row.strategy, list(enumerate([*row.nodes.values(), row.as_read])))
         for row in lines

@@ -79,7 +79,11 @@ def test_a_node_imports_none_of_the_slow_libraries() -> None:
 
 
 def test_what_need_not_be_installed_is_imported_in_one_place_or_by_name_only() -> None:
-    optional = {"matplotlib": {"reports/curves_png.py"}, "distributed": set[str](), "dask": set[str]()}
+    optional = {
+        "matplotlib": {"reports/curves_png.py"},
+        "distributed": set[str](),
+        "dask": set[str](),
+    }
     for package, places in optional.items():
         found = {
             str(path.relative_to(ROOT))
