@@ -121,10 +121,10 @@ def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> No
         )  # fmt: skip
     console.print(table)
     console.print(
-        "sent: messages for each failure or repair, without those that ask who is there; columns by the "
-        "mean time to a failure, in Checks; at once: the same histories simulated as these nodes "
-        "read the strategy; late by: what the slowest pace still lacks, history by history; not "
-        "away: simulated as the study reads it"
+        "sent: messages for each failure or repair, without those that ask who is there; columns "
+        "by the mean time to a failure, in Checks; at once: the same histories simulated as these "
+        "nodes read the strategy; late by: what the slowest pace still lacks, history by history; "
+        "not away: simulated as the study reads it"
     )
 
 
