@@ -23,6 +23,7 @@ from harness.availability_cores import Group, Groups
 TABLE = 1 << 20  # masks; a table of more would not stay in the cache
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 class History(NamedTuple):

@@ -132,12 +132,11 @@ class Course:
             begun = self.groupings[links].begun
             new = np.flatnonzero(np.diff(numbers, prepend=begun))  # the others change no group
             lasted = np.diff(history.at[new], append=history.until)
-            spans[links] = numbers[new].tolist(), lasted, history.until - lasted.sum()
+            spans[links] = numbers[new], lasted, history.until - lasted.sum()
         found = []
         for links, walk in self.walks:
             numbers_, lasted, before = spans[links]
-            up = np.array(walk.walk(numbers_), bool)
-            found.append(float(before + lasted[up].sum()) / history.until)
+            found.append(float(before + lasted[walk.walk(numbers_)].sum()) / history.until)
         return found
 
 
