@@ -9,7 +9,7 @@ A claim says something of each of some networks, or of all of them together. Rul
 - It *depends on the variant* if it is so for one of the two graphs that I2 may be (or I3) and not
   for the other, or if it comes out otherwise in another reading (`READINGS`).
 
-Limits: the paper's graphs are lost, so its figures cannot be laid beside ours, only its words.
+Limits: the paper's graphs are lost: its words can be laid beside our figures, not its own.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -40,6 +40,8 @@ def crew(
             try:
                 for future in futures:
                     yield future.result()
+            except ImportError as error:
+                raise ScheduleError(f"--scheduler {scheduler}: its workers: {error}") from None
             finally:
                 client.cancel(futures)
 
