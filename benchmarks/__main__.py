@@ -16,6 +16,7 @@ from benchmarks.table import Row, machine, show
 # Injection first: its target is for an idle machine, and the others leave one that is not.
 BENCHES = (
     "injection", "start", "relay", "trace", "node", "cuts", "virtual", "variants", "votes",
+    "availability",
 )  # fmt: skip
 
 

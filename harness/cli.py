@@ -6,6 +6,7 @@
     hustings export RUN         hand it to another tool
     hustings networks           a protocol on every small network
     hustings messages           messages counted, beside what S97 claims
+    hustings availability       nine voting strategies compared, beside what BGS86 claims
     hustings list               scenarios, protocols, properties
 
 Exit codes: 0 as expected, 1 violated, 2 usage, 3 inconclusive, 4 harness fault,
@@ -113,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     cuts.add_argument("--all-cuts", action="store_const", const=None, help=help_, **suppressed)
     _add_networks(commands.add_parser("networks", help="a protocol on every small network"))
     _add_messages(commands.add_parser("messages", help="messages counted, beside S97's claims"))
+    _add_availability(commands.add_parser("availability", help="voting strategies, as in BGS86 5"))
     lister = commands.add_parser("list", help="scenarios, protocols, properties")
     lister.add_argument("--json", action="store_true")
     lister.set_defaults(command=_list)
@@ -136,6 +138,51 @@ def _add_messages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", choices=("virtual", "real"), default="virtual")
     parser.add_argument("--json", action="store_true", help="results as JSON")
     parser.set_defaults(command=_messages)
+
+
+def _add_availability(parser: argparse.ArgumentParser) -> None:
+    graphs = parser.add_mutually_exclusive_group()
+    graphs.add_argument("--networks", metavar="NAME,...", help="R5,C5, ... (default: all eight)")
+    graphs.add_argument("--graph", metavar="LINKS", help="another network, as in '1-2 2-3 1-3'")
+    parser.add_argument("--mix", choices=("1", "2", "3"), help="nodes and links fail, nodes, links")
+    for what in ("node", "link"):
+        parser.add_argument(f"--{what}-rates", type=_rates, metavar="FAIL,REPAIR",
+                            help=f"of each {what}; the other kind never fails")  # fmt: skip
+    parser.add_argument(
+        "--time", type=_above_0, default=200.0, help="length of a run (default 200)"
+    )
+    parser.add_argument("--width", type=_above_0, default=1.0, metavar="POINTS",
+                        help="of the 95%% intervals, at most (default 1)")  # fmt: skip
+    parser.add_argument("--readings", action="store_true", help="other readings of some strategies")
+    parser.add_argument("--seed", type=_up_to(2**32), default=1, help="of all histories")
+    parser.add_argument("--engine", choices=("virtual", "real"),
+                        help="nodes that run the policies, on one network and mix")  # fmt: skip
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
+    parser.add_argument("--json", action="store_true", help="results as JSON")
+    parser.set_defaults(command=_availability)
+
+
+def _above_0(text: str) -> float:
+    """A number, not infinite, above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return number
+
+
+def _rates(text: str) -> Any:
+    """`FAIL,REPAIR`; what never fails has 0,0."""
+    from harness.availability import Rates
+
+    words = text.split(",")
+    if words == ["0", "0"]:
+        return Rates(0.0, 0.0)
+    if len(words) != 2:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two rates, as in 20,20")
+    return Rates(*map(_above_0, words))
 
 
 def _up_to(most: int) -> Callable[[str], int]:
@@ -221,6 +268,12 @@ def _networks(args: argparse.Namespace) -> int:
 
 def _messages(args: argparse.Namespace) -> int:
     return _whole(args, "messages")
+
+
+def _availability(args: argparse.Namespace) -> int:
+    if args.mix and (args.node_rates or args.link_rates):
+        raise UsageError("--mix and rates of your own: only one of them")
+    return _whole(args, "availability")
 
 
 def _whole(args: argparse.Namespace, name: str) -> int:

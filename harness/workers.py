@@ -16,12 +16,14 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
-def spread(work: Callable[[A], B], cases: Sequence[A], workers: int) -> Iterator[B]:
-    """What came of each case, in order."""
+def spread(
+    work: Callable[[A], B], cases: Sequence[A], workers: int, at_once: int = 8
+) -> Iterator[B]:
+    """What came of each case, in order; a worker is given so many at once."""
     pool = ProcessPoolExecutor(workers, initializer=die_with_parent, initargs=(os.getpid(),))
     try:
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        found = pool.map(work, cases, chunksize=8)
+        found = pool.map(work, cases, chunksize=at_once)
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
         yield from found
     finally:

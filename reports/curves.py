@@ -10,21 +10,32 @@ from math import log10
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 760, 460, 70, 50, 40, 220
-COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#b8860b", "#555555")
+COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#b8860b", "#555555",
+           "#e377c2", "#17a2b8", "#222222")  # fmt: skip
+DASH = "6 4"
 Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the chart; a claim is dashed, what was measured has its points marked."""
+    """One line of the chart; a claim is dashed, what was measured has its points marked.
+
+    `dash` is a pattern as in SVG, for what was measured and has to be told apart all the same.
+    """
 
     name: str
     points: Points
     claim: bool = False
+    dash: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """Long and short of it; empty: drawn through."""
+        return self.dash or (DASH if self.claim else "")
 
 
-def chart(title: str, x: str, lines: Sequence[Line]) -> str:
-    """The whole picture."""
+def chart(title: str, x: str, lines: Sequence[Line], names: Sequence[str] = ()) -> str:
+    """The whole picture; `names` are of the places 0, 1, 2, ... if these are no numbers."""
     most_x = max(px for line in lines for px, _ in line.points)
     most_y = max(py for line in lines for _, py in line.points) or 1
     across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
@@ -34,7 +45,8 @@ def chart(title: str, x: str, lines: Sequence[Line]) -> str:
 
     parts = [_text(LEFT, TOP - 16, title, weight="bold")]
     below = HEIGHT - BOTTOM + 18
-    parts += [_text(at((n, 0))[0], below, f"{n:,}", "middle") for n in _ticks(most_x)]
+    ticks = list(enumerate(names)) or [(n, f"{n:,}") for n in _ticks(most_x)]
+    parts += [_text(at((n, 0))[0], below, words, "middle") for n, words in ticks]
     for n in _ticks(most_y):
         py = at((0, n))[1]
         parts.append(f'<path d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>')
@@ -60,7 +72,7 @@ def _ticks(most: float) -> range:
 
 def _drawn(line: Line, colour: str, places: Points, k: int) -> list[str]:
     path = " ".join(f"{'L' if n else 'M'}{px:.1f} {py:.1f}" for n, (px, py) in enumerate(places))
-    dash = ' stroke-dasharray="6 4"' if line.claim else ""
+    dash = f' stroke-dasharray="{line.pattern}"' if line.pattern else ""
     parts = [f'<path d="{path}" fill="none" stroke="{colour}"{dash}/>']
     if not line.claim:
         parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{colour}"/>' for a, b in places]

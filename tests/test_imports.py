@@ -75,9 +75,25 @@ def test_protocols_and_kernel_import_nothing_that_does_io_tells_time_or_draws_nu
 
 
 def test_a_node_imports_none_of_the_slow_libraries() -> None:
-    slow = {"psutil", "loguru", "rich", "asyncio", "pytest"}
+    slow = {"psutil", "loguru", "rich", "asyncio", "pytest", "numpy"}
     for path in files("nodes"):
         assert not {name.partition(".")[0] for name in imported(path)} & slow, path
+
+
+def test_what_need_not_be_installed_is_imported_in_one_place_or_by_name_only() -> None:
+    optional = {
+        "matplotlib": {"reports/curves_png.py"},
+        "distributed": set[str](),
+        "dask": set[str](),
+    }
+    for package, places in optional.items():
+        found = {
+            str(path.relative_to(ROOT))
+            for room in ROOMS
+            for path in files(room)
+            if package in {name.partition(".")[0] for name in imported(path)}
+        }
+        assert found == places, package
 
 
 def test_every_module_says_what_it_is() -> None:
