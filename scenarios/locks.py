@@ -4,7 +4,14 @@ a, b, c, d of Figure 1 are nodes 1 to 4, with 1, 1, 1 and 2 votes.
 """
 
 from harness.run import Run
-from harness.scenario import HARDENED_TWO, LOCKS_ONE, LOCKS_TWO, scenario
+from harness.scenario import (
+    AUTONOMOUS_HARDENED_TWO,
+    AUTONOMOUS_LOCKS_TWO,
+    HARDENED_TWO,
+    LOCKS_ONE,
+    LOCKS_TWO,
+    scenario,
+)
 
 FIGURE_1 = {"votes": [1, 1, 1, 2]}
 
@@ -150,3 +157,46 @@ def initiator_killed_with_a_majority(run: Run) -> None:
     run.seen("received", node=3, src=1, kind="UnlockRequest")
     run.ask(2, "Lock", object="x")
     has(run, 2, "1 votes, holds x")
+
+
+SUPPLANTED = {"strategy": "overthrow-ranking-decrease", "votes": [6, 5, 5, 5]}
+
+
+def _given_back_by_policy(run: Run) -> None:
+    """b supplants a, then c and d too; takes x alone, gives all back by policy, and is cut off."""
+    run.start()
+    a, b, c, d = run.nodes
+    without_a = run.isolate(a)
+    has(run, b, "17 votes")
+    alone = run.isolate(b)
+    has(run, b, "37 votes")
+    run.ask(b, "Lock", object="x")
+    has(run, b, "37 votes, holds x")
+    run.mend(without_a)
+    run.mend(alone)
+    has(run, b, "5 votes, holds x")
+    for j in (a, c, d):
+        run.seen("received", node=j, src=b, kind="Decrease")
+    run.isolate(b)
+    run.ask(c, "Lock", object="x")
+
+
+@scenario(nodes=4, protocol=AUTONOMOUS_LOCKS_TWO, lateness=False, parameters=SUPPLANTED,
+          expect={"BGS86-C22": "violated", "BGS86-MAJ": "violated"})  # fmt: skip
+def lock_under_a_policy(run: Run) -> None:
+    """BGS86-C22 fails as published under a policy that gives votes back, with nobody's help.
+
+    Overthrow by ranking, with decrease: the votes of BGS86 4.3. Node b has 17 of 33, and alone
+    takes 20 more; then all are here again, and it gives back what it took on (4.4.2).
+    """
+    _given_back_by_policy(run)
+    has(run, 3, "5 votes, holds x")
+
+
+@scenario(nodes=4, protocol=AUTONOMOUS_HARDENED_TWO, lateness=False, parameters=SUPPLANTED)
+def hardened_lock_under_a_policy(run: Run) -> None:
+    """BGS86-C22, hardened, under the same policy: c learned of the lock as b gave back."""
+    _given_back_by_policy(run)
+    run.seen("asked", node=3, kind="Lock")
+    run.ask(3, "Lock", object="y")
+    has(run, 3, "5 votes, holds y")
