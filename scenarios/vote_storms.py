@@ -105,10 +105,10 @@ LOCKING = ("Lock", "Lock", "Lock", "Unlock", "Unlock", "Increase", "Increase")
 @scenario(protocol=LOCKS_ONE, lateness=False)
 def lock_storm(run: Run) -> None:
     """BGS86-C22, T211: locks taken, held and given back at all nodes, while votes increase."""
-    storm(run, LOCKING, steps=60)
+    storm(run, LOCKING, steps=40)
 
 
 @scenario(protocol=HARDENED_TWO, lateness=False)
 def hardened_lock_storm(run: Run) -> None:
     """BGS86-C22, T221: the same while votes are given back too, for which locks are hardened."""
-    storm(run, (*LOCKING, "Decrease"), steps=60)
+    storm(run, (*LOCKING, "Decrease"), steps=40)

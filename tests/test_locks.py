@@ -95,7 +95,7 @@ def tampered(seed: int) -> tuple[list[AnyEvent], bool, int]:
 
 def test_the_record_of_locks_agrees_with_the_oracle_on_tampered_histories() -> None:
     overlapping = few = 0
-    for seed in range(70):
+    for seed in range(25):
         events, versions, nodes = tampered(seed)
         record = LockRecord(History(events, nodes), versions)
         pairs = {frozenset((a.name, b.name)) for a, b in record.overlaps}
@@ -105,7 +105,7 @@ def test_the_record_of_locks_agrees_with_the_oracle_on_tampered_histories() -> N
         assert record.objects == len(asked_twice_and_taken(events)), seed
         overlapping += bool(pairs)
         few += bool(weak)
-    assert min(overlapping, few) > 10
+    assert min(overlapping, few) > 3
 
 
 def loose(seed: int) -> Trace:

@@ -130,7 +130,7 @@ PASSED_ON = {  # what fails as published, and not when hardened (docs/votes.md)
 
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.parametrize(("protocol", "runs"), [
-    (LOCKS_ONE, 2000), (HARDENED_TWO, 1000), (INCREASING, 500), (REASSIGNING, 500),
+    (LOCKS_ONE, 2000), (HARDENED_TWO, 400), (INCREASING, 200), (REASSIGNING, 200),
 ])  # fmt: skip
 def test_no_storm_breaks_a_claim(protocol: str, runs: int, part: int) -> None:
     increments = contended = 0
@@ -199,7 +199,7 @@ def _entangle(record: VoteRecord, rng: Random) -> None:
 @pytest.mark.parametrize("counted", [False, True])
 def test_the_graph_agrees_with_the_oracle_on_random_and_tampered_histories(counted: bool) -> None:
     blind = cyclic = forgetful = belated = few = 0
-    for seed in range(1500):
+    for seed in range(500):
         record = wild(seed)
         graph, oracle = VoteGraph(record, counted), Oracle(record, counted)
         found = {(pair.one.number, pair.other.number) for pair in graph.blind()}
@@ -216,7 +216,7 @@ def test_the_graph_agrees_with_the_oracle_on_random_and_tampered_histories(count
         forgetful += oracle.forgetful()
         belated += oracle.belated()
         few += bool(oracle.few())
-    assert min(blind, belated, few, forgetful, cyclic) > 20
+    assert min(blind, belated, few, forgetful, cyclic) > 6
 
 
 # --- asking ---------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def in_a_storm(seed: int, protocol: str, **parameters: Any) -> tuple[list[AnyEve
     offered = load_protocol(protocol).requests
     locks, down = "Lock" in offered, "Decrease" in offered
     requests = LOCKING if locks else ("Increase", "Increase") if down else ("Increase",)
-    storm(run, requests + (("Decrease",) if down else ()), rng.randint(5, 60 if locks else 40))
+    storm(run, requests + (("Decrease",) if down else ()), rng.randint(5, 40))
     return ended(run), run.info
 
 
