@@ -146,7 +146,10 @@ def check_a5(history: History, traffic: Traffic) -> Finding:
     alive: dict[int, int] = {}
     first_state_due: set[tuple[int, int]] = set()
     for event in history.events:
-        kind, life = type(event), (event.node, event.inc)
+        kind = type(event)
+        if alive.get(event.node) == event.inc and kind is not Became and kind is not Overslept:
+            continue  # the living may write what they like
+        life = event.node, event.inc
         if not event.node:
             if isinstance(event, Died) and alive.get(event.target, -1) >= event.life:
                 over[event.target, alive.pop(event.target)] = event

@@ -5,7 +5,7 @@ not asked. The *mark* of an entry tells how new it is: the votes themselves in S
 they only grow, the version in Scenario Two.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 Value = dict[str, list[int]]
@@ -30,26 +30,22 @@ class Ballot:
 
 def counted(votes: Mapping[int, Value], versions: bool, now: Value | None = None) -> list[Entry]:
     """v_k and its mark for every node k; `now` is what the counting node knows besides."""
-    known = [*votes.values(), *([now] if now else [])]
-    nodes = range(len(known[0]["V"]))
-    return [
-        _entry(votes[k + 1], k, versions)  # a)
-        if k + 1 in votes
-        else max((_entry(value, k, versions) for value in known), key=lambda e: e[::-1])  # b)
-        for k in nodes
-    ]
+    key = "N" if versions else "V"
+    v = newest([*votes.values(), *([now] if now else [])], key)  # b)
+    for j, value in votes.items():  # a)
+        v[j - 1] = value[key][j - 1], value["V"][j - 1]
+    return [(count, mark) for mark, count in v]
 
 
 def aware(i: int, votes: Mapping[int, Value], versions: bool) -> tuple[int, ...]:
     """The newest mark of every node that any vector shows; of its own, what i installed."""
-    nodes = range(len(votes[i]["V"]))
-    return tuple(
-        _entry(votes[i], k, versions)[1]
-        if k + 1 == i
-        else max(_entry(value, k, versions)[1] for value in votes.values())
-        for k in nodes
-    )
+    key = "N" if versions else "V"
+    marks = [mark for mark, _ in newest(votes.values(), key)]
+    marks[i - 1] = votes[i][key][i - 1]
+    return tuple(marks)
 
 
-def _entry(value: Value, k: int, versions: bool) -> Entry:
-    return value["V"][k], value["N" if versions else "V"][k]
+def newest(values: Iterable[Value], key: str) -> list[Entry]:
+    """The mark and the votes of every node, as the newest of these vectors has them."""
+    rows = [zip(it[key], it["V"], strict=True) for it in values]
+    return [max(column) for column in zip(*rows, strict=True)]

@@ -17,12 +17,14 @@ def effective(history: History, *cells: str) -> Iterator[tuple[int, Stored]]:
     lives = (life for of_node in history.lives.values() for life in of_node if life.crash)
     last = {history.last_event(life) for life in lives}
     loads: defaultdict[tuple[int, str], list[tuple[int, Any]]] = defaultdict(list)
+    stores: list[tuple[int, Stored]] = []
     for i, event in enumerate(history.events):
-        if type(event) is Loaded:
+        if type(event) is Stored:
+            if event.cell in cells:
+                stores.append((i, event))
+        elif type(event) is Loaded:
             loads[event.node, event.cell].append((i, event.value))
-    for i, event in enumerate(history.events):
-        if type(event) is not Stored or event.cell not in cells:
-            continue
+    for i, event in stores:
         if i in last:
             later = [value for k, value in loads[event.node, event.cell] if k > i]
             if later[:1] != [event.value]:

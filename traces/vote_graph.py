@@ -40,7 +40,9 @@ def bits(mask: int) -> Iterator[int]:
 class VoteGraph:
     """The relations between all increments, in one reading of "sees"."""
 
-    def __init__(self, record: VoteRecord, counted: bool = False) -> None:
+    def __init__(
+        self, record: VoteRecord, counted: bool = False, like: "VoteGraph | None" = None
+    ) -> None:
         self.record, self.all = record, record.increments
         self.nodes = range(record.nodes)
         self._ranked: list[list[int]] = [[] for _ in self.nodes]  # by rank: numbers from 0
@@ -57,14 +59,13 @@ class VoteGraph:
         ]
         for a, it in enumerate(self.all):  # "Obviously, I_1 sees its own increment"
             self.saw[a][it.node - 1] = max(self.saw[a][it.node - 1], self.rank[a])
-        self.used = [
-            tuple(
-                r if z + 1 in it.majg else 0
-                for z, r in enumerate(self._ranks(it, it.counted_marks))
-            )
-            for it in self.all
-        ]
+        # What is used is the same in both readings.
+        self.used: list[tuple[int, ...]] = like.used if like else [self._used(i) for i in self.all]
         self._full = (1 << len(self.all)) - 1
+
+    def _used(self, it: Increment) -> tuple[int, ...]:
+        ranks = self._ranks(it, it.counted_marks)
+        return tuple(r if z + 1 in it.majg else 0 for z, r in enumerate(ranks))
 
     def _ranks(self, it: Increment, marks: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(self._rank(it, z, marks[z]) for z in self.nodes)

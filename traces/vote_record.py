@@ -36,15 +36,11 @@ class Increment:
     installed: int
     ballot: Ballot | None
     own: Value
+    majg: tuple[int, ...]  # MAJG: who voted on it
     counted: tuple[int, ...]  # v_k of every node
     counted_marks: tuple[int, ...]
     aware_marks: tuple[int, ...]
     number: int = 0
-
-    @property
-    def majg(self) -> tuple[int, ...]:
-        """MAJG: who voted on it."""
-        return tuple(sorted({self.node, *(self.ballot.received if self.ballot else ())}))
 
     @property
     def majv(self) -> int:
@@ -145,11 +141,11 @@ class VoteRecord:
             # Whoever votes on it after this was no part of its majority.
             had = Ballot(ballot.begun, votes, dict(ballot.received)) if ballot else None
             vectors = {node: held} | (had.vectors if had else {})
-            v = counted(vectors, self.versions)
+            v, marks = zip(*counted(vectors, self.versions), strict=True)
             self.increments.append(
                 Increment(
                     node, before, votes, version, had.begun if had else i, i, had, held,
-                    tuple(votes for votes, _ in v), tuple(mark for _, mark in v),
+                    tuple(sorted(vectors)), v, marks,
                     aware(node, vectors, self.versions),
                 )
             )  # fmt: skip

@@ -36,7 +36,7 @@ class _Rulings:
         self.locks = locks
         self.events, self.ms = case.history.events, case.history.ms
         self.record, self.graph = record, VoteGraph(record)
-        self.as_counted = VoteGraph(record, counted=True)
+        self.as_counted = VoteGraph(record, counted=True, like=self.graph)
         self.scenario = "22" if record.versions else "21"
         self.lone = "" if len(record.increments) > 1 else "there were not two increments"
 
