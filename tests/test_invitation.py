@@ -18,7 +18,9 @@ MERGING: list[Step] = [  # the steps of Merge at the node that calls it
     ("stored", {"cell": "counter"}),  # the number is written down, and not yet safe
     ("became", {"s": "Election"}),  # it is safe, and in use, but not yet in the state's own cell
     ("sent", {"kind": "Invitation", "ack": False}),
+    ("received", {"kind": "Invitation", "ack": True}),
     ("received", {"kind": "Accept", "ack": False}),
+    ("sent", {"kind": "Accept", "ack": True}),
     ("became", {"s": "Reorganization"}),
     ("sent", {"kind": "Ready", "ack": False}),
     ("received", {"kind": "Ready", "ack": True}),

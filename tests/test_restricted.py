@@ -40,6 +40,14 @@ MEMBER_STEPS: list[Step] = [
     ("stored", {"cell": "datum"}),
     ("sent", {"kind": "Commit", "ack": True}),
 ]
+RARE_STEPS: list[Step] = [  # of an operation that fails, and of a node in doubt
+    ("sent", {"kind": "Abort", "ack": False}),
+    ("received", {"kind": "Abort", "ack": False}),
+    ("stored", {"cell": "prepared", "value": None}),
+    ("sent", {"kind": "Inquiry", "ack": False}),
+    ("sent", {"kind": "Inquiry", "ack": True}),
+    ("received", {"kind": "Inquiry", "ack": True}),
+]
 
 
 def data(events: list[AnyEvent]) -> dict[int, dict[str, Any]]:
@@ -174,7 +182,7 @@ def stormy(seed: int, protocol: str = RESTRICTED) -> tuple[list[AnyEvent], int]:
         stopped = sorted(run.live.stopped & run.live.up)
         match rng.choice(("arm", "arm", "arm", "kill", "restart", "split", "mend", "lose")):
             case "arm" if running:
-                event, where = rng.choice(STEPS + MEMBER_STEPS)
+                event, where = rng.choice(STEPS + MEMBER_STEPS + RARE_STEPS)
                 run.arm(rng.choice(running), event, **where)
             case "kill" if stopped:
                 run.kill(rng.choice(stopped))

@@ -25,7 +25,7 @@ def test_a_scenario_comes_out_as_expected_and_alike_on_both_engines(
         assert "vacuous" in (verdict.result, said[verdict.id]) or verdict.result == said[verdict.id]
 
 
-@pytest.mark.parametrize("seed", range(2, 12))
+@pytest.mark.parametrize("seed", range(2, 7))
 def test_no_seed_changes_a_verdict_on_the_virtual_engine(
     seed: int, run: Callable[..., Outcome]
 ) -> None:
