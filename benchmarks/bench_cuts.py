@@ -31,8 +31,8 @@ from tests.oracle_cuts import Lattice, disagreements
 from traces.concurrent import unrecorded
 from traces.cuts import sweep
 from traces.events import AnyEvent, Became, Injected, decode_lines
-from traces.judge import uncollected
 from traces.lives import History
+from traces.memory import uncollected
 from traces.run import RunInfo
 from traces.timeouts import time_edges
 
@@ -89,13 +89,18 @@ def recorded(events: list[AnyEvent], nodes: int) -> None:
         _must_hold(not swept.found)
 
 
-def in_full(events: list[AnyEvent], nodes: int) -> int:
-    """Every consistent cut; how many pairs messages alone would have accused."""
+def in_full(events: list[AnyEvent], nodes: int) -> None:
+    """Every consistent cut."""
     history = History(events, nodes)
     both = sweep(history)
     others = unrecorded(history, both, time_edges(history, timing_for(nodes)))
     _must_hold(not any(some.found for some in both) and not any(some.found for some in others))
-    return sum(some.by_messages for some in others)
+
+
+def false_alarms(events: list[AnyEvent], nodes: int) -> int:
+    """How many pairs messages alone would have accused."""
+    history = History(events, nodes)
+    return sum(it.pairs for some in unrecorded(history, sweep(history), {}) for it in some.found)
 
 
 def cheaply(events: list[AnyEvent], nodes: int) -> None:
@@ -156,7 +161,7 @@ def _bully_rows() -> Iterator[Row]:
         data = crashes_without_end(nodes)
         events = decode_lines(data)
         normal = sum(type(event) is Became and event.s == "Normal" for event in events)
-        alarms = in_full(events, nodes)
+        alarms = false_alarms(events, nodes)
         del events
         times, words = against_decode(data, partial(recorded, nodes=nodes))
         what = f"recorded cuts, {nodes} nodes, {EVENTS:,} events, {normal:,} times Normal"

@@ -16,7 +16,8 @@ from harness.timing import timing_for
 from harness.virtual import VirtualEngine
 from nodes.config import Ask, load_protocol
 from traces.events import AnyEvent, Opened, decode_lines, encoder
-from traces.judge import judge, uncollected
+from traces.judge import judge
+from traces.memory import uncollected
 from traces.run import RunInfo
 
 INCREMENTS, ROUNDS = 3_000, 3

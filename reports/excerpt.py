@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reports.words import lateness
-from traces.causality import Clocks, Place
+from traces.causality import Clocks, Place, stop_at
 from traces.chapters import Crash
 from traces.events import (
     AnyEvent,
@@ -88,19 +88,19 @@ def items(history: History, info: RunInfo, shown: range) -> list[Item]:
     found += [_item(2 * crash.index + 1, crash, "crashed") for crash in history.crashes
               if crash.index in shown]  # fmt: skip
     found.sort(key=lambda item: item.key)
-    places = {(item.key, item.node) for item in found}
+    shown_at = {(item.key, item.node) for item in found}
     edges = {
         (out - first, node): (key - first, peer)
         for (out, node), (key, peer) in edges_of(history, info).items()
-        if (out, node) in places and (key, peer) in places
+        if (out, node) in shown_at and (key, peer) in shown_at
     }
-    stops = sorted((item.key - first, item.node, True) for item in found)
-    clocks = Clocks(history.nodes, edges)
-    followed = clocks.follow(history.events[shown.start : shown.stop], stops)
-    at = {stop[:2]: clock for stop, clock in zip(stops, followed, strict=True)}
+    places = [stop_at(item.key - first, item.node, True) for item in found]
+    stops = sorted(places)
+    clocks = Clocks(history.nodes, history.events[shown.start : shown.stop], stops, edges)
+    clock_at = dict(zip(stops, clocks.at, strict=True))
     sizes = _sizes(found)
-    for item in found:
-        known = clocks.split(at[item.key - first, item.node])[1]
+    for item, place in zip(found, places, strict=True):
+        known = clocks.lanes.values(clock_at[place])
         item.clock = {name: count for node, total in enumerate(known, 1)
                       for name, count in _by_life(sizes[node], total)}  # fmt: skip
     return found

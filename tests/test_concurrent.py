@@ -1,7 +1,8 @@
 """Every consistent cut: pairs of concurrent words against a walk of the whole lattice."""
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -133,10 +134,12 @@ class Nothing:
 
 def off_by(one: int) -> object:
     """Clocks that know of an end too many, or too few."""
-    split = Clocks.split
+    behind = Clocks.behind
 
-    def wrong(self: Clocks, clock: int) -> tuple[list[int], ...]:
-        return tuple([max(0, known + one) for known in half] for half in split(self, clock))
+    def wrong(self: Clocks, k: int) -> Iterator[tuple[int, int]]:
+        for node, known in behind(self, k):
+            at = bisect_right(self.ticked[node], known) + one
+            yield node, self.ticked[node][at - 1] if at > 0 else -1
 
     return wrong
 
@@ -147,8 +150,8 @@ def off_by(one: int) -> object:
         (causality, "Received", Nothing),  # no receipt informs
         (causality, "Sent", Nothing),  # no datagram carries a clock
         (timeouts, "time_edges", lambda *_: {}),  # no time-out knows anything
-        (Clocks, "split", off_by(1)),
-        (Clocks, "split", off_by(-1)),
+        (Clocks, "behind", off_by(1)),
+        (Clocks, "behind", off_by(-1)),
     ],
 )
 def test_an_analyzer_that_is_wrong_somewhere_is_told_from_the_walk(

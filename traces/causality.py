@@ -19,105 +19,126 @@ Limits: the harness is no part of the order. That it waited for one node before 
 to another is not behind anything.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import chain
 
-from traces.clocks import WIDTH, Lanes, unit
+from traces.clocks import Lanes, unit
 from traces.events import AnyEvent, Received, Sent
 from traces.lives import History
 
 Place = tuple[int, int]
 """(key, node): 2i for what event i did, 2i + 1 for a crash that follows event i."""
-Stop = tuple[int, int, bool]
-"""A place where a clock is asked for: its key, its node, and whether the clock ticks there."""
+Stop = int
+"""A place where a clock is asked for, packed into one number (`stop_at`)."""
 _BY_LIFE = 40  # a datagram is as new as the life of its sender, then its number
 
 
-class _Link(NamedTuple):
-    """From which datagram on a sender's clock was which, of those not yet received.
-
-    A clock only grows, so what is received after a newer one brings nothing new.
-    """
-
-    newness: list[int]
-    clocks: list[int]
-
-
 class Clocks:
-    """Clocks by messages, and by messages and time edges.
+    """The clock at each of some stops, by messages and time edges.
 
-    Both are followed at once, as the two halves of one packed clock. A time edge goes to a place
-    from an earlier one.
+    A time edge goes to a place from an earlier one. `at` has the clocks and `totals` what a clock
+    that knew of every tick would say there; a clock that does is that same integer, so that `is`
+    tells. `ticked` has the keys of each node's ticks.
     """
 
-    def __init__(self, nodes: int, edges: Mapping[Place, Place]) -> None:
-        self.nodes, self.edges = nodes, edges
-        self.lanes = Lanes(2 * nodes if edges else nodes)
-        also = WIDTH * nodes if edges else 0  # without time edges one half says it all
-        self.tick = [0, *(unit(k) | unit(k) << also for k in range(nodes))]
+    def __init__(
+        self,
+        nodes: int,
+        events: Sequence[AnyEvent],
+        stops: Sequence[Stop],
+        edges: Mapping[Place, Place],
+    ) -> None:
+        self.lanes = Lanes(nodes)
+        self.at: list[int] = []
+        self.totals: list[int] = []
+        self.ticked: list[list[int]] = [[] for _ in range(nodes + 1)]
+        self._follow(events, stops, {stop_at(*to): stop_at(*at) for to, at in edges.items()})
 
-    def split(self, clock: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The components by message order, and those by time edges too; of node 1 first."""
-        values = self.lanes.values(clock)
-        return values[: self.nodes], values[-self.nodes :]
+    def behind(self, k: int) -> Iterator[tuple[int, int]]:
+        """Each node that the clock at stop k does not know all ticks of, and the last it knows.
 
-    def follow(self, events: Sequence[AnyEvent], stops: Sequence[Stop]) -> Iterator[int]:
-        """The clock at each stop."""
-        merge, edges, size = self.lanes.merge, self.edges, self.nodes + 1
-        timed = -1 << WIDTH * self.nodes  # the half that time edges count in
-        clock = [0] * size
-        told = [[0] * size for _ in range(size)]  # told[j][i]: the last clock that i sent to j
-        heard = [[0] * size for _ in range(size)]  # heard[j][i]: the last one that j took from i
-        links = [[_Link([], []) for _ in range(size)] for _ in range(size)]
-        pinned = dict.fromkeys(edges.values(), 0)
+        That one by its key; before the first tick there is none, and -1 stands for it.
+        """
+        for lane, count in self.lanes.unlike(self.at[k], self.totals[k]):
+            yield lane + 1, self.ticked[lane + 1][count - 1] if count else -1
+
+    def _follow(
+        self, events: Sequence[AnyEvent], stops: Sequence[Stop], sources: Mapping[Stop, Stop]
+    ) -> None:
+        merge, size = self.lanes.merge, len(self.ticked)
+        ticks = [0, *map(unit, range(size - 1))]
+        total = 0
+        clock = [total] * size
+        told = [[total] * size for _ in ticks]  # told[i][j]: the last clock that i sent to j
+        heard = [[total] * size for _ in ticks]  # heard[j][i]: the last one that j took from i
+        pending = [[list[tuple[int, int]]() for _ in ticks] for _ in ticks]
+        pinned = dict.fromkeys(sources.values(), 0)
         done = 0
-        for key, node, what in _agenda(stops, edges):
-            # A datagram carries the tick of its own sending.
-            end = (key >> 1) + (key & 1 or type(events[key >> 1]) is not Sent)
+        for stop in _agenda(stops, sources):
+            what, node, key = stop & WHAT, stop >> NODE & NODES, stop >> KEY
+            end = (key >> 1) + 1
+            if not key & 1 and type(events[end - 1]) is Sent:
+                end -= 1  # a datagram carries the tick of its own sending
             for event in events[done:end]:
                 kind = type(event)
                 if kind is Received:
                     j, i = event.node, event.src  # type: ignore[union-attr]
-                    if told[j][i] is not heard[j][i]:
-                        newness, clocks = links[j][i]
+                    if told[i][j] is not heard[j][i]:
+                        queue = pending[i][j]
                         mine = event.sinc << _BY_LIFE | event.m  # type: ignore[union-attr]
-                        k = len(newness) if newness[-1] <= mine else bisect_right(newness, mine)
+                        k = len(queue) if queue[-1][0] <= mine else bisect_left(queue, (mine + 1,))
                         if k:  # else it was overtaken, and brings nothing new
-                            heard[j][i] = now = clocks[k - 1]
+                            heard[j][i] = now = queue[k - 1][1]
                             if now is not clock[j]:
                                 clock[j] = merge(clock[j], now)
-                            del newness[:k], clocks[:k]
+                            del queue[:k]
                 elif kind is Sent:
                     i, j = event.node, event.to  # type: ignore[union-attr]
                     now = clock[i]
-                    if told[j][i] is not now and heard[i][j] is not now:  # else j knows it
-                        told[j][i] = now
-                        newness, clocks = links[j][i]
-                        newness.append(event.inc << _BY_LIFE | event.m)  # type: ignore[union-attr]
-                        clocks.append(now)
+                    if told[i][j] is not now and heard[i][j] is not now:  # else j knows it
+                        told[i][j] = now
+                        pending[i][j].append((event.inc << _BY_LIFE | event.m, now))  # type: ignore[union-attr]
             done = end
-            if what == _LEARNS:
-                clock[node] = merge(clock[node], pinned[edges[key, node]] & timed)
-            elif what == _TELLS:
-                pinned[key, node] = clock[node]
-            else:
-                if what:
-                    clock[node] += self.tick[node]
-                yield clock[node]
+            if what == TICKS:
+                total += ticks[node]
+                clock[node] += ticks[node]
+                self.ticked[node].append(key)
+            elif what == TELLS:
+                pinned[place_of(stop)] = clock[node]
+                continue
+            elif what == LEARNS:
+                clock[node] = merge(clock[node], pinned[sources[stop]])
+                continue
+            now = clock[node]
+            if now == total:
+                now = clock[node] = total
+            self.at.append(now)
+            self.totals.append(total)
 
 
-_LEARNS, _TELLS = -1, 2  # the ends of a time edge: before the clock ticks there, and after it has
+# A stop is one integer, so that a million of them are soon in order: the key, the node, and what
+# is to be done there, in the order in which it is to be done.
+LEARNS, ASKS, TICKS, TELLS = range(4)
+WHAT, NODE, NODES, KEY = 3, 2, (1 << 16) - 1, 18
 
 
-def _agenda(stops: Sequence[Stop], edges: Mapping[Place, Place]) -> Sequence[tuple[int, int, int]]:
+def stop_at(key: int, node: int, ticks: bool | None = None) -> Stop:
+    """A place where a clock is asked for, and ticks before that or not; or the place alone."""
+    return key << KEY | node << NODE | (0 if ticks is None else TICKS if ticks else ASKS)
+
+
+def place_of(stop: Stop) -> Stop:
+    """The place alone, without what is to be done there."""
+    return stop & ~WHAT
+
+
+def _agenda(stops: Sequence[Stop], sources: Mapping[Stop, Stop]) -> Sequence[Stop]:
     """The stops, and the ends of the time edges in their places among them."""
-    if not edges:
+    if not sources:
         return stops
-    learning = ((*place, _LEARNS) for place in edges)
-    telling = ((*place, _TELLS) for place in set(edges.values()))
-    return sorted([*stops, *learning, *telling])
+    return sorted(chain(stops, sources, [place | TELLS for place in set(sources.values())]))
 
 
 def least_cut(

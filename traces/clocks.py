@@ -12,8 +12,10 @@ Limits: a component counts to 2^31 - 1.
 """
 
 import struct
+from collections.abc import Iterator
 
 WIDTH = 32
+_LANE = (1 << WIDTH) - 1
 
 
 class Lanes:
@@ -26,16 +28,24 @@ class Lanes:
     def merge(self, a: int, b: int) -> int:
         """The component-wise maximum."""
         top = self._top
-        larger = ((a | top) - b) & top  # the top bit of each lane in which a >= b
-        if larger == top:
-            return a
-        mask = larger - (larger >> (WIDTH - 1))
-        both = b ^ ((a ^ b) & mask)
-        return b if both == b else both
+        smaller = ((b | top) - a) & top  # the top bit of each lane in which a <= b
+        if smaller == top:  # mostly: who tells has heard more
+            return a if a == b else b
+        mask = smaller - (smaller >> (WIDTH - 1))
+        both = a ^ ((a ^ b) & mask)
+        return a if both == a else both
 
     def covers(self, a: int, b: int) -> bool:
         """Whether no component of b is larger."""
         return ((a | self._top) - b) & self._top == self._top
+
+    def unlike(self, a: int, b: int) -> Iterator[tuple[int, int]]:
+        """Each component of a that is not that of b: its number and its value."""
+        apart = a ^ b
+        while apart:
+            lane = ((apart & -apart).bit_length() - 1) // WIDTH
+            yield lane, a >> WIDTH * lane & _LANE
+            apart = apart >> WIDTH * (lane + 1) << WIDTH * (lane + 1)
 
     def values(self, clock: int) -> tuple[int, ...]:
         """The components."""

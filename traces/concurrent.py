@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from traces.causality import Clocks, Place, Stop
+from traces.causality import ASKS, KEY, NODE, TICKS, Clocks, Place, Stop, place_of, stop_at
 from traces.cuts import Swept, Turn
 from traces.lives import History
 
@@ -66,7 +66,6 @@ class Unrecorded:
     clocks: bool = False  # whether any were needed
     found: list[Hidden] = field(default_factory=list)
     pairs: int = 0  # pairs of words that met there and nowhere else
-    by_messages: int = 0  # pairs that would disagree there if time-outs told nothing
 
 
 def unrecorded(
@@ -76,79 +75,55 @@ def unrecorded(
     turns = [some.turns for some in swept]
     if not any(turns):
         return [Unrecorded() for _ in swept]
-    known = _Known(history, _stops(turns, history.nodes + 1), edges)
-    return [_compare(some, known) if some else Unrecorded() for some in turns]
+    stops = _stops(turns)
+    clocks = Clocks(history.nodes, history.events, stops, edges)
+    here = enumerate(zip(stops, clocks.at, clocks.totals, strict=True))
+    hiding = {place_of(stop): k for k, (stop, clock, total) in here if clock is not total}
+    return [
+        Unrecorded(bool(some), *(_compare(some, clocks, hiding) if some and hiding else ()))
+        for some in turns
+    ]
 
 
-def _stops(turns: list[list[Turn]], size: int) -> list[Stop]:
+def _stops(turns: list[list[Turn]]) -> list[Stop]:
     """The places of all turns, in order; the clock ticks where a word ends."""
-    ending = {turn[0] * size + turn[2] for turn in chain(*turns) if turn[4] is not None}
-    codes = sorted([turn[0] * size + turn[2] for turn in chain(*turns)])
-    return [(code // size, code % size, code in ending) for code in dict.fromkeys(codes)]
+    places = (  # as stop_at does it, without a call for each
+        [
+            key << KEY | node << NODE | (ASKS if before is None else TICKS)
+            for key, _, node, _, before, _, _ in some
+        ]
+        for some in turns
+    )
+    return list(dict.fromkeys(sorted(chain(*places))))
 
 
-class _Known:
-    """Where an end is hidden: what is known there; and which of its node's ends each one is."""
-
-    def __init__(
-        self, history: History, stops: Sequence[Stop], edges: Mapping[Place, Place]
-    ) -> None:
-        clocks = Clocks(history.nodes, edges)
-        self.split = clocks.split
-        self.hiding: dict[Place, int] = {}
-        self.numbers: dict[Place, int] = {}
-        tick, count, total = clocks.tick, [0] * (clocks.nodes + 1), 0
-        followed = clocks.follow(history.events, stops)
-        for (key, node, ends), clock in zip(stops, followed, strict=True):
-            if ends:
-                total += tick[node]
-                count[node] += 1
-                self.numbers[key, node] = count[node]
-            if clock != total:
-                self.hiding[key, node] = clock
-
-    def number(self, end: Turn) -> int:
-        """Which end of its node this is."""
-        return self.numbers[end[0], end[2]]
-
-
-def _compare(turns: list[Turn], known: _Known) -> Unrecorded:
-    """Each word with those that are hidden from it, in the recorded order."""
-    result, hiding = Unrecorded(clocks=True), known.hiding
-    if not hiding:
-        return result
+def _compare(
+    turns: list[Turn], clocks: Clocks, hiding: Mapping[Stop, int]
+) -> tuple[list[Hidden], int]:
+    """Each word with those that are hidden from it, in the recorded order; how many pairs met."""
+    found, pairs = list[Hidden](), 0
     past: defaultdict[str, defaultdict[int, _Past]] = defaultdict(lambda: defaultdict(_Past))
     begun: dict[int, Turn] = {}
     for turn in turns:
-        key, _, node, left, before, group, says = turn
+        key, at, node, left, before, group, says = turn
         if before is not None:
-            past[left][node].ended.append((begun[node], turn))
-        if says is not None:
-            begun[node] = turn
-            if (key, node) in hiding and group in past:
-                _look(turn, known, past[group], result)
-    return result
-
-
-def _look(turn: Turn, known: _Known, past: Mapping[int, "_Past"], result: Unrecorded) -> None:
-    """What is hidden from the word that begins with this turn."""
-    says = turn[6]
-    by_messages, by_time_outs = known.split(known.hiding[turn[0], turn[2]])
-    for node, mine in past.items():
-        last = known.numbers[mine.ended[-1][1][0], node]
-        if last <= by_messages[node - 1]:
+            past[left][node].add(begun[node], turn)
+        if says is None:
             continue
-        mine.catch_up(known)
-        result.by_messages += mine.unlike(says, by_messages[node - 1])
-        bound = by_time_outs[node - 1]
-        if last <= bound:
+        begun[node] = turn
+        k = hiding.get(stop_at(key, node))
+        if k is None or group not in past:
             continue
-        result.pairs += mine.hidden(bound)
-        nearest = mine.last_unlike(says)
-        if nearest is not None and known.number(nearest[1]) > bound:
-            begin, end = nearest
-            gap, pairs = max(0, turn[1] - end[1]), mine.unlike(says, bound)
-            result.found.append(Hidden(_word(begin), _word(turn), end[0], gap, pairs))
+        for other, bound in clocks.behind(k):
+            if other in past[group]:
+                mine = past[group][other]
+                pairs += mine.hidden(bound)
+                unlike = mine.unlike(says, bound)
+                if unlike:
+                    begin, end = mine.last_unlike(says)
+                    gap = max(0, at - end[1])
+                    found.append(Hidden(_word(begin), _word(turn), end[0], gap, unlike))
+    return found, pairs
 
 
 def _word(turn: Turn) -> Word:
@@ -156,35 +131,33 @@ def _word(turn: Turn) -> Word:
 
 
 class _Past:
-    """The words of one node in one group that have ended, in order: the turns of each.
-
-    They are only counted where something is hidden, and up to there.
-    """
+    """The words of one node in one group that have ended, in order: the turns of each."""
 
     def __init__(self) -> None:
-        self.ended: list[tuple[Turn, Turn]] = []
-        self._numbers: list[int] = []
+        self._ends: list[int] = []  # their keys
         self._by_says: defaultdict[object, list[int]] = defaultdict(list)
+        self._last: tuple[Turn, Turn] | None = None
         self._unlike: tuple[Turn, Turn] | None = None  # the last that is not like the last
 
-    def catch_up(self, known: _Known) -> None:
-        """Count what has ended since."""
-        done = len(self._numbers)
-        for k, (begin, end) in enumerate(self.ended[done:], done):
-            if k and self.ended[k - 1][0][6] != begin[6]:
-                self._unlike = self.ended[k - 1]
-            self._numbers.append(known.number(end))
-            self._by_says[begin[6]].append(self._numbers[-1])
+    def add(self, begin: Turn, end: Turn) -> None:
+        """Another one ended."""
+        if self._last is not None and self._last[0][6] != begin[6]:
+            self._unlike = self._last
+        self._last = begin, end
+        self._ends.append(end[0])
+        self._by_says[begin[6]].append(end[0])
 
-    def hidden(self, known: int) -> int:
-        """How many ended after the one that is known."""
-        return len(self._numbers) - bisect_right(self._numbers, known)
+    def hidden(self, bound: int) -> int:
+        """How many ended after this key."""
+        return len(self._ends) - bisect_right(self._ends, bound)
 
-    def unlike(self, says: object, known: int) -> int:
+    def unlike(self, says: object, bound: int) -> int:
         """How many of these say something else."""
         alike = self._by_says.get(says, [])
-        return self.hidden(known) - len(alike) + bisect_right(alike, known)
+        return self.hidden(bound) - len(alike) + bisect_right(alike, bound)
 
-    def last_unlike(self, says: object) -> tuple[Turn, Turn] | None:
-        """The last one that says something else."""
-        return self._unlike if self.ended[-1][0][6] == says else self.ended[-1]
+    def last_unlike(self, says: object) -> tuple[Turn, Turn]:
+        """The last one that says something else; there is one."""
+        last = self._unlike if self._last and self._last[0][6] == says else self._last
+        assert last is not None
+        return last

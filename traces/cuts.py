@@ -58,8 +58,8 @@ def sweep(
     cuts = len(history.events) + len(history.crashes)
     by_coordinator = _Agreement(history.nodes, Swept(cuts))
     by_task = _Agreement(history.nodes, Swept(cuts))
-    a_says, b_says = by_coordinator.says, by_task.says
-    a_step, b_step = by_coordinator.step, by_task.step
+    a_says, a_groups, a_step = by_coordinator.says, by_coordinator.groups, by_coordinator.step
+    b_says, b_groups, b_step = by_task.says, by_task.groups, by_task.step
     for key, state in history.steps:
         node = state.node
         if type(state) is Became and state.s in active:
@@ -68,11 +68,25 @@ def sweep(
             group = state.g if by_group else ""
         else:
             coordinator, task, group = None, None, ""
-        if coordinator is not None or a_says[node] is not None:
+        if a_says[node] != coordinator or a_groups[node] != group:
             a_step(key, state, node, group, coordinator)
-        if task is not None or b_says[node] is not None:
+        elif coordinator is not None:
+            by_coordinator.again(state, node)
+        if b_says[node] != task or (task is not None and b_groups[node] != group):
             b_step(key, state, node, group, task)
+        elif task is not None:
+            by_task.again(state, node)
     return by_coordinator.done(), by_task.done()
+
+
+class _Group:
+    """How many nodes of a group have a say, how many say which thing, how many things are said."""
+
+    __slots__ = ("counts", "size", "things")
+
+    def __init__(self) -> None:
+        self.counts: dict[object, int] = {}  # 0 where a thing is not said any more
+        self.size = self.things = 0
 
 
 class _Agreement:
@@ -83,42 +97,43 @@ class _Agreement:
         self.says: list[object] = [None] * (nodes + 1)
         self.groups: list[str] = [""] * (nodes + 1)
         self.states: list[State | None] = [None] * (nodes + 1)
-        self.counts: dict[str, dict[object, int]] = {}  # of each group: how many say what
-        self.sizes: dict[str, int] = {}  # and how many say something
-        self.things: dict[str, int] = {}  # and how many things are being said
+        self.within: dict[str, _Group] = {}
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
     def step(self, key: int, state: State, node: int, group: str, says: object) -> None:
-        """Node `node` says something else, or the same in a new state, or nothing any more."""
+        """Node `node` says something else, or nothing any more."""
         before, left = self.says[node], self.groups[node]
-        self.states[node] = state
-        if before != says or left != group:
-            self.swept.turns.append((key, state.at, node, left, before, group, says))
-            self.says[node], self.groups[node] = says, group
-            if before is not None:
-                self._count(left, before, -1)
-            if says is not None:
-                self._count(group, says, 1)
-            if (self.split > 0) is (self.open is None):
-                self._turn(key, state, node)
+        self.swept.turns.append((key, state.at, node, left, before, group, says))
+        self.says[node], self.groups[node], self.states[node] = says, group, state
+        if before is not None:
+            old = self.within[left]
+            old.size -= 1
+            old.counts[before] = count = old.counts[before] - 1
+            if not count:
+                old.things -= 1
+                self.split -= old.things == 1
         if says is not None:
-            self.swept.pairs += self.sizes[group] - 1
+            new = self.within.get(group) or self.within.setdefault(group, _Group())
+            self.swept.pairs += new.size
+            new.size += 1
+            count = new.counts.get(says, 0)
+            new.counts[says] = count + 1
+            if not count:
+                new.things += 1
+                self.split += new.things == 2
+        if (self.split > 0) is (self.open is None):
+            self._turn(key, state, node)
 
-    def _count(self, group: str, says: object, more: int) -> None:
-        counts = self.counts.setdefault(group, {})
-        self.sizes[group] = self.sizes.get(group, 0) + more
-        count = counts.get(says, 0)
-        counts[says] = count + more
-        if not count or not count + more:  # one thing more is said, or one thing less
-            things = self.things.get(group, 0)
-            self.things[group] = things + more
-            self.split += (things + more > 1) - (things > 1)
+    def again(self, state: State, node: int) -> None:
+        """Node `node` says the same, in a new state."""
+        self.states[node] = state
+        self.swept.pairs += self.within[self.groups[node]].size - 1
 
     def done(self) -> Swept:
         """What was found, less the turns of groups in which one thing only was said."""
-        many = {group for group, said in self.counts.items() if len(said) > 1}
-        if len(many) < len(self.counts):
+        many = {group for group, it in self.within.items() if len(it.counts) > 1}
+        if len(many) < len(self.within):
             within = (_within(turn, many) for turn in self.swept.turns)
             self.swept.turns = [it for it in within if it[4] is not None or it[6] is not None]
         return self.swept

@@ -8,13 +8,10 @@ Limits: the same trace gives the same verdicts; nothing else is looked at but ru
 """
 
 import errno
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from traces.events import AnyEvent
 from traces.margins import EVERY_CUT, Scope
-from traces.memory import must_fit
+from traces.memory import must_fit, uncollected
 from traces.merge import merge_run, read_trace, write_whole
 from traces.properties import PROPERTIES
 from traces.rulings import Case, rule
@@ -32,18 +29,6 @@ def judge(events: list[AnyEvent], info: RunInfo, scope: Scope = EVERY_CUT) -> li
     """
     with uncollected():
         return _judge(events, info, scope)
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """A million events are no garbage, and looking for some among them doubles the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _judge(events: list[AnyEvent], info: RunInfo, scope: Scope) -> list[Verdict]:

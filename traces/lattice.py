@@ -14,7 +14,7 @@ Limits: their number grows with the power of the nodes; hence the budget.
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from traces.causality import Clocks, Place
+from traces.causality import Clocks, Place, stop_at
 from traces.clocks import Lanes, unit
 from traces.lives import History
 
@@ -35,15 +35,14 @@ def count_cuts(
         stamps[crash.node].append((2 * crash.index + 1, crash.at))
     for some in stamps.values():
         some.sort()
-    stops = sorted((key, node, True) for node in nodes for key, _ in stamps[node])
-    clocks = Clocks(history.nodes, edges)
-    followed = clocks.follow(history.events, stops)
-    clock_at = {stop[:2]: clock for stop, clock in zip(stops, followed, strict=True)}
+    stops = sorted(stop_at(key, node, True) for node in nodes for key, _ in stamps[node])
+    clocks = Clocks(history.nodes, history.events, stops, edges)
+    clock_at = dict(zip(stops, clocks.at, strict=True))
     ats = {node: [at for _, at in some] for node, some in stamps.items()}
     needs: dict[int, list[int]] = {node: [] for node in nodes}
     for node, some in stamps.items():
         for key, at in some:
-            need = list(clocks.split(clock_at[key, node])[1])
+            need = list(clocks.lanes.values(clock_at[stop_at(key, node, True)]))
             need[node - 1] -= 1
             if eps_ns is not None:
                 older = (bisect_left(ats[k], at - eps_ns) for k in nodes)

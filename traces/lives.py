@@ -18,7 +18,7 @@ Limits: once the run is being ended nothing is expected to arrive; `horizon` is 
 """
 
 from bisect import bisect_right
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from traces.chapters import Crash, Life, Pause, Rule, State
 from traces.events import (
@@ -42,7 +42,7 @@ from traces.events import (
 
 _at = attrgetter("at")
 _TURNS: frozenset[type] = frozenset(
-    (Became, Started, Died, Overslept, Suspended, Continued,
+    (Started, Died, Overslept, Suspended, Continued,
      Injected, Ruled, Witnessed, Counted, Closed, TimedOut, Watched, Suspected)
 )  # fmt: skip
 
@@ -63,7 +63,7 @@ class History:
         self.rules: dict[int, Rule] = {}
         self.witnessed: list[Witnessed] = []
         self.silences: list[tuple[int, TimedOut | Watched | Suspected]] = []
-        self.turns: list[tuple[int, AnyEvent]] = []
+        self.turns: list[tuple[int, AnyEvent]] = []  # what is neither message nor state
         _Reader(self).read()
 
     def ms(self, at: int) -> float:
@@ -128,22 +128,27 @@ class _Reader:
         self.void: set[int] = set()
 
     def read(self) -> None:
-        to, steps, inc_up = self.to, self.to.steps, self.inc_up
-        to.turns = [(i, event) for i, event in enumerate(to.events) if type(event) in _TURNS]
+        to, inc_up = self.to, self.inc_up
+        add_step, add_turn = to.steps.append, to.turns.append
         methods = {kind: getattr(self, kind.__name__.lower()) for kind in _TURNS}
-        for i, event in to.turns:
+        for i, event in enumerate(to.events):
             kind = type(event)
-            if kind is Became and inc_up[event.node] == event.inc:
-                steps.append((2 * i, event))  # type: ignore[arg-type]
-            else:
+            if kind is Became:
+                if inc_up[event.node] == event.inc:
+                    add_step((2 * i, event))  # type: ignore[arg-type]
+                else:
+                    self.became(i, event)  # type: ignore[arg-type]
+            elif kind in methods:
+                add_turn((i, event))
                 methods[kind](i, event)
         for node, life in list(self.up.items()):
             if self.killed.get(node, -1) > life.start:
                 self._end(node, len(to.events), "killed")
-        to.steps = [step for step in steps if step[0] not in self.void] if self.void else steps
+        if self.void:
+            to.steps = [step for step in to.steps if step[0] not in self.void]
         # Nodes that crash after the same event do so in the order of their stamps.
         to.steps += [(2 * it.index + 1, it) for it in sorted(to.crashes, key=_at)]
-        to.steps.sort(key=lambda step: step[0])
+        to.steps.sort(key=itemgetter(0))
 
     def became(self, i: int, event: Became) -> None:
         # Only a life that never said Started comes here and counts; a dead one does not.

@@ -48,6 +48,8 @@ class Scope(NamedTuple):
 
 
 EVERY_CUT = Scope()
+COMPARED = 100_000
+"""Up to so many events the orders are compared, asked or not: it takes a fraction of a second."""
 
 
 class Looked(NamedTuple):
@@ -57,6 +59,8 @@ class Looked(NamedTuple):
     others: Unrecorded | None
     order: str
     counts: dict[str, int]
+    alone: Unrecorded | None = None
+    """By messages alone, where that was asked."""
 
     @property
     def margin(self) -> Margin | None:
@@ -77,9 +81,10 @@ class Looked(NamedTuple):
         counts = {"cuts": self.swept.cuts, "pairs": self.swept.pairs}
         if self.others is not None and self.others.clocks:
             counts["unrecorded_pairs"] = self.others.pairs
-            if self.order == BY_TIME_OUTS:
-                real = sum(it.pairs for it in self.others.found)
-                counts["false_alarms_by_messages"] = self.others.by_messages - real
+            if self.alone is not None:
+                accused, real = (sum(it.pairs for it in some.found)
+                                 for some in (self.alone, self.others))  # fmt: skip
+                counts["false_alarms_by_messages"] = accused - real
         return counts | self.counts
 
 
@@ -94,8 +99,14 @@ def look_at(
         return a, b
     edges = {} if by_group else case.time_edges
     others = unrecorded(history, recorded, edges)
+    alone: list[Unrecorded] | list[None] = [None, None]
+    if not by_group and (case.scope.counted or len(history.events) <= COMPARED):
+        alone = unrecorded(history, recorded, {})
     counts = _counted(case, edges)
-    a, b = (Looked(*both, order, counts) for both in zip(recorded, others, strict=True))
+    a, b = (
+        Looked(swept, some, order, counts, by_messages)
+        for swept, some, by_messages in zip(recorded, others, alone, strict=True)
+    )
     return a, b
 
 

@@ -1,4 +1,4 @@
-"""Whether a run fits into memory, asked before it is read.
+"""Memory: whether a run fits, asked before it is read; and no looking for garbage among its events.
 
 Linux gives out memory that it does not have, and then ends the process that uses it: no error
 could be caught and no word said. So what reading and judging takes is estimated from the size of
@@ -8,8 +8,11 @@ Limits: an estimate. Other processes may take the memory meanwhile. Of control g
 process's own is looked at.
 """
 
+import gc
 import os
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 TAKES = 5  # bytes for each byte of the file, at the peak
@@ -57,3 +60,15 @@ def _of_the_process() -> int:
         return 1 << 62
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     return most - pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """A million events are no garbage, and looking for some among them doubles the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

@@ -48,11 +48,12 @@ class _Edges:
         self.history = history
         self.t_m, self.t_p = round(timing.t_m_ms * 1e6), round(timing.t_p_ms * 1e6)
         self.downs = {node: downs(history, node) for node in history.lives}
+        self.ends = {node: [it.end for it in some] for node, some in self.downs.items()}
         self.lives = {(it.node, it.inc): it for lives in history.lives.values() for it in lives}
         self.found: dict[Place, Place] = {}
         self.since: dict[tuple[int, int, int], int] = {}  # of each detector, its last Start_FD
-        outs = ((e.node, e.inc, e.call) for _, e in history.silences if isinstance(e, TimedOut))
-        calls = _Calls(history.events, set(outs))
+        outs = {(e.node, e.inc, e.call) for _, e in history.silences if type(e) is TimedOut}
+        calls = _Calls(history.events, outs)
         for i, event in history.silences:
             match event:
                 case TimedOut():
@@ -76,12 +77,13 @@ class _Edges:
         elif not self._over(i, event, received, calls.answered.get(call)):
             self._paused(i, event.node, event.to, sent.at, event.at)
 
-    def _over(self, i: int, event: TimedOut, received: Received, answer: int | None) -> bool:
+    def _over(self, i: int, event: TimedOut, received: Received, answer: Sent | None) -> bool:
         """The life that received the request ended before it answered, as far as one can tell."""
         life = self.lives.get((received.node, received.inc))
         if life is None or life.crash is None or 2 * life.crash.index + 1 > 2 * i:
             return False
-        if answer is not None and self.history.last_event(life) > answer:
+        events = self.history.events
+        if answer is not None and events[self.history.last_event(life)].n > answer.n:
             return False
         self.found[2 * i, event.node] = 2 * life.crash.index + 1, event.to
         return True
@@ -90,7 +92,7 @@ class _Edges:
         """The first Down of the peer with an instant in [start, end]; before its first life it
         is Down too, but there is nothing to know of that."""
         absences = self.downs.get(peer, [])
-        k = bisect_right(absences, start, key=lambda absence: absence.end)
+        k = bisect_right(self.ends.get(peer, []), start)
         if k == len(absences) or absences[k].start > end or absences[k].key > 2 * i:
             self._paused(i, node, peer, start, self.history.events[i].at)
         elif absences[k].key >= 0:
@@ -106,28 +108,26 @@ class _Edges:
 
 
 class _Calls:
-    """Of the CALLs that timed out: the request, its receipt, and where it was answered."""
+    """Of the CALLs that timed out: the request, its receipt, and the answer to that."""
 
     def __init__(self, events: list[AnyEvent], wanted: set[Call]) -> None:
         self.sent: dict[Call, Sent] = {}
         self.received: dict[Call, Received] = {}
-        self.answered: dict[Call, int] = {}
-        asked: dict[tuple[int, int, int], Call] = {}  # by who is to answer whom, and the number
+        self.answered: dict[Call, Sent] = {}
+        if not wanted:
+            return
+        asked: dict[tuple[int, int, int, int], Call] = {}  # by the life that is to answer whom
         numbers = {number for _, _, number in wanted}
-        for i, event in [
-            (i, event)
-            for i, event in enumerate(events if wanted else ())
-            if type(event) in _MESSAGES and event.call in numbers  # type: ignore[union-attr]
-        ]:
+        for event in [it for it in events if type(it) in _MESSAGES and it.call in numbers]:  # type: ignore[union-attr]
             if isinstance(event, Received):
                 call = event.src, event.sinc, event.call
                 if call in wanted and not event.ack:
                     self.received.setdefault(call, event)
-                    asked[event.node, event.src, event.call] = call
+                    asked[event.node, event.inc, event.src, event.call] = call
             elif isinstance(event, Sent) and event.ack:
-                named = asked.get((event.node, event.to, event.call))
+                named = asked.get((event.node, event.inc, event.to, event.call))
                 if named is not None:
-                    self.answered.setdefault(named, i)
+                    self.answered.setdefault(named, event)
             elif isinstance(event, Sent):
                 call = event.node, event.inc, event.call
                 if call in wanted:
