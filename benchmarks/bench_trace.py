@@ -24,8 +24,9 @@ class Unwritten(Writer):
     """A writer that stops short of the file."""
 
     def flush(self) -> None:
-        """Forget what is staged."""
-        self._lines.clear()
+        """Encode what is staged, and forget it."""
+        encoder.encode_lines(self._staged)
+        self._staged.clear()
 
 
 def through(writer: Writer) -> Callable[[], None]:

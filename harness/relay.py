@@ -35,7 +35,7 @@ from pathlib import Path
 from time import monotonic_ns
 
 from harness.relay_client import BIGGEST, Reply, Request, decode_request, encode, parts
-from harness.rules import DELAY, DROP, HOLD, PASS, Installed, Link, decide
+from harness.rules import DELAY, DROP, HOLD, PASS, Installed, Link, constant, decide
 from traces.events import RELAY, Counted, Delayed, Dropped, Duplicated, Held, Released, Ruled
 from traces.writer import Writer
 
@@ -43,6 +43,7 @@ Address = tuple[str, int]
 Kept = tuple["Wire", int, bytes]  # datagram k of a link, on its way later
 
 BATCH = 64  # datagrams a wake-up, over all ready links: bounds how late a timer can be
+PIECE = 16  # datagrams that are logged in one piece, and go on when that is written
 RCVBUF = 4 << 20
 SO_RCVBUFFORCE, SO_MEMINFO = 33, 55  # asm-generic/socket.h
 MEMINFO = struct.Struct("9I")  # linux/sock_diag.h; the last one is SK_MEMINFO_DROPS
@@ -69,13 +70,17 @@ def relay_main(
 class Wire:
     """One directed link: its socket, its way out, its rules and its counts."""
 
-    __slots__ = ("back", "dropped", "foreign", "forwarded", "link", "recv", "refused", "rules",
-                 "send", "sock", "taken")  # fmt: skip
+    __slots__ = ("back", "dropped", "fixed", "foreign", "forwarded", "link", "recv", "refused",
+                 "rules", "send", "sock", "taken")  # fmt: skip
 
     def __init__(self, link: Link, sock: socket.socket) -> None:
         self.link, self.sock, self.recv = link, sock, sock.recv
-        self.rules: tuple[Installed, ...] = ()
+        self.obey(())
         self.taken = self.forwarded = self.dropped = self.refused = self.foreign = 0
+
+    def obey(self, rules: tuple[Installed, ...]) -> None:
+        """From the next datagram on."""
+        self.rules, self.fixed = rules, constant(rules)
 
     def join(self, back: "Wire") -> None:
         """Send on the socket of the opposite link."""
@@ -140,7 +145,7 @@ class Relay:
         self, control: socket.socket, writer: Writer, seed: int, addresses: dict[int, Address]
     ) -> None:
         self.control, self.seed = control, seed
-        self.write, self.stage, self.flush = writer.write, writer.stage, writer.flush
+        self.write, self.put, self.flush = writer.write, writer.put, writer.flush
         self.epoll = select.epoll()  # before the links: select() needs a low descriptor
         self.epoll.register(control, select.EPOLLIN)
         self.wires = bind_links(addresses)
@@ -152,6 +157,7 @@ class Relay:
         self.held: dict[int, list[Kept]] = {}
         self.due: list[tuple[int, int, Kept]] = []
         self.ready: list[Kept] = []  # go on as soon as the log is written
+        self.piece = 1  # how many of them are waited for
         self.pushed = 0
 
     def run(self) -> None:
@@ -161,11 +167,15 @@ class Relay:
             ready = self.wait()
             # Draining a socket costs one vain recv: worth it only where few are ready.
             each = BATCH // (len(ready) or 1)
+            self.piece = 1
             for fd, _ in ready:
                 if fd in by_fd:
                     take(by_fd[fd], each)
-                elif not self.serve():
+                    continue
+                self.settle()
+                if not self.serve():
                     return
+            self.settle()
 
     def wait(self) -> list[tuple[int, int]]:
         """Send what is due, then tell which descriptors are ready."""
@@ -181,14 +191,15 @@ class Relay:
     def take(self, wire: Wire, at_most: int) -> None:
         """Take datagrams off one link and do with each what the rules decide.
 
-        The first goes on at once, as one that comes alone should; a burst behind it is logged
-        in one piece.
+        The first of a wake-up goes on at once, as one that comes alone should; those behind it
+        are logged piece by piece.
         """
-        for taken in range(at_most):
+        recv = wire.recv
+        for _ in range(at_most):
             try:
-                data = wire.recv(BIGGEST)
+                data = recv(BIGGEST)
             except BlockingIOError:
-                break
+                return
             except ConnectionRefusedError:  # of what went out on this socket, the other way
                 wire.back.refused += 1
                 continue
@@ -197,27 +208,26 @@ class Relay:
                 self.forward(wire, k, data)
                 continue
             self.judge(wire, k, data)
-            if not taken:
+            if len(self.ready) >= self.piece:
                 self.settle()
-        self.settle()
 
     def judge(self, wire: Wire, k: int, data: bytes) -> None:
         """Log what the rules decide; `settle` does it, when the log is written."""
-        action, by, rule = decide(wire.rules, self.seed, wire.link, k)
+        action, by, rule = wire.fixed or decide(wire.rules, self.seed, wire.link, k)
         src, dst = wire.link
         if action is PASS:
             self.ready.append((wire, k, data))
         elif action is DELAY:
-            at = self.stage(Delayed(src=src, dst=dst, k=k, rule=rule, by=by))
+            at = self.put(Delayed(src, dst, k, rule, by, inc=RELAY))
             self.forward_at(at, by, (wire, k, data))
         elif action is DROP:
-            self.stage(Dropped(src=src, dst=dst, k=k, rule=rule))
+            self.put(Dropped(src, dst, k, rule, inc=RELAY))
             wire.dropped += 1
         elif action is HOLD:
-            self.stage(Held(src=src, dst=dst, k=k, rule=rule))
+            self.put(Held(src, dst, k, rule, inc=RELAY))
             self.held.setdefault(rule, []).append((wire, k, data))
         else:
-            at = self.stage(Duplicated(src=src, dst=dst, k=k, rule=rule, by=by))
+            at = self.put(Duplicated(src, dst, k, rule, by, inc=RELAY))
             self.ready.append((wire, k, data))
             self.forward_at(at, by, (wire, k, data))
 
@@ -225,32 +235,45 @@ class Relay:
         """Write what was decided about the datagrams just taken, then send those that go on."""
         self.flush()
         if self.ready:
-            for kept in self.ready:
-                self.forward(*kept)
+            for wire, k, data in self.ready:
+                try:  # as in `forward`, and without the call
+                    wire.send(data)
+                    wire.forwarded += 1
+                except OSError as error:
+                    self.send_again(wire, k, data, error)
             self.ready.clear()
+            self.piece = PIECE
 
     def forward_at(self, at: int, by: int, kept: Kept) -> None:
-        """Send it `by` ns after `at`; at once if that is 0."""
+        """Send it `by` ns after `at`; with the others that are ready if that is 0."""
         if not by:
             self.ready.append(kept)
             return
         self.pushed += 1  # equal times leave in the order they came
         heapq.heappush(self.due, (at + by, self.pushed, kept))
 
-    def forward(self, wire: Wire, k: int, data: bytes, again: bool = True) -> None:
-        """Send it on now; what the kernel will not take is dropped by no rule."""
+    def forward(self, wire: Wire, k: int, data: bytes) -> None:
+        """Send it on now."""
         try:
             wire.send(data)
-        except ConnectionRefusedError:  # an earlier one came back; this one has not left
-            wire.refused += 1
-            if again:
-                self.forward(wire, k, data, again=False)
-            else:
-                self.lose(wire, k)
-        except OSError:
-            self.lose(wire, k)
-        else:
             wire.forwarded += 1
+        except OSError as error:
+            self.send_again(wire, k, data, error)
+
+    def send_again(self, wire: Wire, k: int, data: bytes, error: OSError) -> None:
+        """It has not left: an earlier one came back; or the kernel will not take it."""
+        if isinstance(error, ConnectionRefusedError):
+            wire.refused += 1
+            try:
+                wire.send(data)
+                wire.forwarded += 1
+            except ConnectionRefusedError:
+                wire.refused += 1
+            except OSError:
+                pass
+            else:
+                return
+        self.lose(wire, k)
 
     def lose(self, wire: Wire, k: int) -> None:
         """Record that it ends here, by no rule."""
@@ -303,7 +326,7 @@ class Relay:
         rule = Installed(request.rule_id, request.rule)
         at = self.write(Ruled(rule=rule.rule_id, verb=rule.rule.verb, links=tuple(links)))
         for link in links:
-            self.wires[link].rules += (rule,)
+            self.wires[link].obey((*self.wires[link].rules, rule))
         self.installed[rule.rule_id] = rule, links
         return at
 
@@ -315,7 +338,7 @@ class Relay:
         at = self.write(Ruled(rule=rule_id, verb=rule.rule.verb, links=tuple(links), on=False))
         for link in links:
             wire = self.wires[link]
-            wire.rules = tuple(other for other in wire.rules if other is not rule)
+            wire.obey(tuple(other for other in wire.rules if other is not rule))
         for wire, k, data in self.held.pop(rule_id, ()):
             src, dst = wire.link
             self.write(Released(src=src, dst=dst, k=k, rule=rule_id))

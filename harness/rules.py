@@ -157,6 +157,14 @@ def decide(rules: Sequence[Installed], seed: int, link: Link, k: int) -> Decisio
     return PASSED
 
 
+def constant(rules: Sequence[Installed]) -> Decision | None:
+    """What `decide` says of every datagram, where chance has no part in it."""
+    for rule in rules:
+        if rule.fixed is None or rule.fixed.action is not PASS:
+            return rule.fixed
+    return PASSED
+
+
 def unit(seed: int, link: Link, k: int, rule_id: int) -> float:
     """A number in [0, 1) that depends on nothing but the arguments."""
     i, j = link

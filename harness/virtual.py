@@ -51,10 +51,12 @@ from traces.events import (
     Witnessed,
     encoder,
 )
+from traces.memory import uncollected
 from traces.run import RunInfo
 
 FASTEST, SPREAD = 50_000, 250_000  # latency in ns: 50 us and up to 250 more
 NEVER = 1 << 62
+KEPT = {Became, Stored}  # the events after which a safe cell is replaced
 
 
 class Seat:
@@ -115,7 +117,8 @@ class VirtualEngine:
             self._seats[i].wires[j] = wire
         self._tolerance = round(info.timing.t_p_ms * MS) if info.lateness else NEVER
         self._latency = Random(info.seed).random
-        self._heap: list[tuple[int, int, Seat, Sent | None]] = []
+        # The last entry is never due, so that there always is one.
+        self._heap: list[tuple[int, int, Seat, Sent | None]] = [(NEVER, 0, Seat(0, 0), None)]
         self._pushed = 0
         self._clock = 0
         self._lines = {CONTROLLER: 0, RELAY: 0, NURSERY: 0}
@@ -217,27 +220,32 @@ class VirtualEngine:
 
     def advance(self, done: Callable[[], bool] | None, until: int) -> bool:
         """Let virtual time pass."""
+        with uncollected():
+            return self._advance(done, until)
+
+    def _advance(self, done: Callable[[], bool] | None, until: int) -> bool:
         heap, seen = self._heap, -1
         while True:
             if done is not None and len(self.events) != seen:
                 seen = len(self.events)
                 if done():
                     return True
-            if not heap or heap[0][0] > until:
+            if heap[0][0] > until:
                 self._clock = max(self._clock, until)
                 return done is not None and done()
             at, _, seat, sent = heappop(heap)
-            if at > self._clock:
-                self._clock = at
+            clock = self._clock
+            if at > clock:
+                self._clock = clock = at
             kernel = seat.kernel
             if kernel is None or seat.stopped:
                 self._missed(seat, sent)
             elif sent is not None:
-                kernel.receive(self._clock, sent.node, sent)
+                kernel.receive(clock, sent.node, sent)
                 self._perform(seat, kernel)
             elif seat.wake == at:
                 seat.wake = NEVER
-                kernel.tick(self._clock)
+                kernel.tick(clock)
                 self._perform(seat, kernel)
 
     def close(self, why: str = "") -> None:
@@ -293,26 +301,33 @@ class VirtualEngine:
         """Stamp and write each event, then do what it says; a point freezes in between."""
         out = kernel.out
         if out:
-            node, inc, keep = seat.node, seat.inc, self._keep
+            if seat.points:
+                if self._to_point(seat, out):
+                    return
+                out.clear()
             for event in out:
-                self._clock = event.at = self._clock + 1
-                event.node = node
-                event.inc = inc
+                self._clock = clock = event.at = self._clock + 1
                 event.n = n = seat.n
                 seat.n = n + 1
-                keep(event)
-                if seat.points and self._at_point(seat, event):
-                    seat.owed = event
-                    del out[: out.index(event) + 1]
-                    return
+                self._keep(event)
                 if type(event) is Sent:
                     wire = seat.wires[event.to]
                     if wire.rules:
                         self._ruled(wire, event)
-                    else:
-                        self._deliver(wire, event)
+                        continue
+                    # As `_deliver` does it: nearly all events are datagrams without a rule.
+                    at = clock + FASTEST + int(self._latency() * SPREAD)
+                    if at <= wire.arrives:
+                        at = wire.arrives + 1
+                    wire.arrives = at
+                    wire.forwarded += 1
+                    self._pushed = pushed = self._pushed + 1
+                    heappush(self._heap, (at, pushed, wire.to, event))
                 elif type(event) is not Received:
-                    self._act(seat, event)
+                    event.node = seat.node
+                    event.inc = seat.inc
+                    if type(event) in KEPT:
+                        self._act(seat, event)
             out.clear()
         if kernel.deadline < seat.wake:  # else it is woken before, and looks again
             seat.wake = due = kernel.deadline
@@ -327,6 +342,17 @@ class VirtualEngine:
             seat.cells["S"] = Vector(event.s, event.c, event.h, event.up, event.d, event.g)
         elif type(event) is Stored:
             seat.cells[event.cell] = event.value
+
+    def _to_point(self, seat: Seat, out: list[AnyEvent]) -> bool:
+        """The same, one by one, for a node that has points; whether it came to one."""
+        for done, event in enumerate(out, 1):
+            self._event(seat, event)
+            if self._at_point(seat, event):
+                seat.owed = event
+                del out[:done]
+                return True
+            self._act(seat, event)
+        return False
 
     def _at_point(self, seat: Seat, event: AnyEvent) -> bool:
         for point in seat.points:
@@ -360,13 +386,9 @@ class VirtualEngine:
             self._push(self._clock + delay + self._flight(), wire.to, sent)
 
     def _deliver(self, wire: Wire, sent: Sent) -> None:
-        at = self._clock + FASTEST + int(self._latency() * SPREAD)
-        if at <= wire.arrives:
-            at = wire.arrives + 1
-        wire.arrives = at
+        wire.arrives = at = max(self._clock + self._flight(), wire.arrives + 1)
         wire.forwarded += 1
-        self._pushed = pushed = self._pushed + 1
-        heappush(self._heap, (at, pushed, wire.to, sent))
+        self._push(at, wire.to, sent)
 
     def _flight(self) -> int:
         return FASTEST + int(self._latency() * SPREAD)

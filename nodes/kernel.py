@@ -149,7 +149,8 @@ class Kernel:
             return
         self._seen[src] = newness
         ack, call, args = message.ack, message.call, message.args
-        self.out.append(Received(src, inc, m, kind, ack, call, args))
+        out = self.out
+        out.append(Received(src, inc, m, kind, ack, call, args, node=self.i, inc=self.inc))
         if src == self.protocol.state.c and (self._any or self.protocol.heard(kind, args)):
             self._silent_at = now + self._timeout
         if ack:
@@ -185,13 +186,18 @@ class Kernel:
             self._again(self._listening, self.protocol.timeout)
         while expiry and expiry[0][1] not in waiting:
             expiry.popleft()
-        if self._naps:
+        naps = self._naps
+        if naps:
             self._wake(now)
         # Whatever happens from here on only puts the next deadline off, but for a new CALL.
-        at = self._check_at if self._check_at < self._silent_at else self._silent_at
-        self.deadline = expiry[0][0] if expiry and expiry[0][0] < at else at
-        if self._naps and self._naps[0][0] < self.deadline:
-            self.deadline = self._naps[0][0]
+        at = self._check_at
+        if self._silent_at < at:
+            at = self._silent_at
+        if expiry and expiry[0][0] < at:
+            at = expiry[0][0]
+        if naps and naps[0][0] < at:
+            at = naps[0][0]
+        self.deadline = at
 
     def _wake(self, now: int) -> None:
         """Go on with every process that has waited long enough, and ring every timer."""
@@ -285,6 +291,9 @@ class Kernel:
                 stack.pop()
                 value = done.value
                 continue
+            if type(request) is Call and request.to != self.i:  # most of them
+                self._call(process, request)
+                break
             value = self._obey(process, request)
             if value is WAITING:
                 break
@@ -323,7 +332,9 @@ class Kernel:
             self.deadline = due
         to = request.to
         self._m[to] = m = self._m[to] + 1
-        self.out.append(Sent(to, m, request.kind, False, call, request.args))
+        self.out.append(
+            Sent(to, m, request.kind, False, call, request.args, node=self.i, inc=self.inc)
+        )
 
     def _nap(self, process: Process, request: Wait) -> None:
         self._waiting[self._due(request.ms)] = process
@@ -346,4 +357,4 @@ class Kernel:
 
     def _send(self, to: int, kind: str, ack: bool, call: int, args: tuple[Any, ...]) -> None:
         self._m[to] = m = self._m[to] + 1
-        self.out.append(Sent(to, m, kind, ack, call, args))
+        self.out.append(Sent(to, m, kind, ack, call, args, node=self.i, inc=self.inc))

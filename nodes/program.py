@@ -21,13 +21,15 @@ from nodes.config import Address, load_protocol, read
 from nodes.kernel import MS, Kernel
 from nodes.protocol import Vector
 from nodes.wire import LARGEST, UNREADABLE, Message, decode, encode, refusal
-from traces.events import AnyEvent, Armed, Became, Discarded, Overslept, Sent, Stored
+from traces.events import AnyEvent, Armed, Became, Discarded, Overslept, Received, Sent, Stored
 from traces.writer import Writer
 
 BURST = 64  # datagrams taken before the timers get a look
 BUFFER = 4 << 20  # bytes the kernel may queue for a paused node
-NEVER = 1 << 62  # ns
+NAMED = {Sent, Received}  # the kernel wrote node and life into these: nearly all events
 EFFECTS = {Sent, Became, Stored}  # the events after which something is to be done
+ASLEEP = 5_000  # ns: a wait that took less was none
+NEVER = 1 << 62  # ns
 
 
 class OversleptError(Exception):
@@ -49,6 +51,7 @@ class Node:
         self.peers = {address: j for j, address in config.peers.items()}
         self.tolerance = round(config.timing.t_p_ms * MS) if config.lateness else NEVER
         self.awake = monotonic_ns()
+        self.recvfrom, self.sendto = self.socket.recvfrom, self.socket.sendto
         self.kernel = self._boot()
 
     def _boot(self) -> Kernel:
@@ -74,20 +77,26 @@ class Node:
         poll = select.epoll()
         poll.register(self.socket.fileno(), select.EPOLLIN)
         poll.register(_wakeup(), select.EPOLLIN)
+        wait, inbox = poll.poll, self.socket.fileno()
         nap = self.tolerance // 2
+        nap_s = nap / 1e9
+        self._perform()
         while True:
             try:
-                self._perform()
-                wait = min(self.kernel.deadline - self.awake, nap)
-                ready = poll.poll(max(wait, 0) / 1e9)
+                before = monotonic_ns()
+                left = self.kernel.deadline - before
+                ready = wait(nap_s if left > nap else left / 1e9 if left > 0 else 0)
                 self._woke()
                 for fd, _ in ready:
-                    if fd == self.socket.fileno():
-                        self._drain()
+                    if fd == inbox:
+                        # Who slept until one came will rarely find a second, and looking is dear.
+                        self._drain(BURST if self.awake - before < ASLEEP else 1)
                     else:
                         self._rearm(fd)
+                        self._perform()
                 if self.kernel.deadline <= self.awake:
                     self.kernel.tick(self.awake)
+                    self._perform()
             except OversleptError:
                 self._fail()
 
@@ -118,18 +127,22 @@ class Node:
 
     # --- in ---------------------------------------------------------------------------------
 
-    def _drain(self) -> None:
-        receive, kernel = self.socket.recvfrom, self.kernel
-        for _ in range(BURST):
+    def _drain(self, at_most: int) -> None:
+        """Take datagrams, each of them handled and answered before the next is looked for."""
+        kernel = self.kernel
+        while True:
             try:
-                data, address = receive(LARGEST + 1)
+                data, address = self.recvfrom(LARGEST + 1)
             except BlockingIOError:
                 return
-            self._woke()
             message = self._admit(data, address)
             if message is not None:
                 kernel.receive(self.awake, message.src, message)
             self._perform()
+            at_most -= 1
+            if not at_most:
+                return
+            self._woke()
 
     def _admit(self, data: bytes, address: Address) -> Message | None:
         """The message in a datagram, if it is one of this run from the peer it names."""
@@ -151,33 +164,41 @@ class Node:
 
         Events without an effect wait for the next that has one: nothing shows before that.
         """
-        out, stage, flush = self.kernel.out, self.writer.stage, self.writer.flush
+        out, points = self.kernel.out, self.points
+        put, stage, flush = self.writer.put, self.writer.stage, self.writer.flush
         for event in out:
-            stage(event)
-            if self.points:
+            if type(event) in NAMED:
+                put(event)
+            else:
+                stage(event)
+            if points:
                 self._stop_at(event)
-            if type(event) not in EFFECTS:
-                continue
-            flush()
-            if monotonic_ns() - self.awake > self.tolerance:
-                raise OversleptError
-            self._act(event)
+                points = self.points
+            if type(event) in EFFECTS:
+                flush()
+                if monotonic_ns() - self.awake > self.tolerance:
+                    raise OversleptError
+                if type(event) is Sent:
+                    self._send(event)
+                else:
+                    self._keep(event)
         flush()
         out.clear()
 
-    def _act(self, event: AnyEvent) -> None:
-        if type(event) is Sent:
-            self._send(event)
-        elif type(event) is Became:
+    def _keep(self, event: AnyEvent) -> None:
+        if type(event) is Became:
             self.cells.store("S", Vector(event.s, event.c, event.h, event.up, event.d, event.g))
         elif type(event) is Stored:
             self.cells.store(event.cell, event.value)
 
     def _send(self, event: Sent) -> None:
-        to, ack, call, args = event.to, event.ack, event.call, event.args
-        message = Message(self.key, event.node, event.inc, event.m, event.kind, ack, call, args, to)
+        to, args = event.to, event.args
+        # The fields of a Message in a tuple: the same bytes, and no object to be made.
+        message = (
+            self.key, event.node, event.inc, event.m, event.kind, event.ack, event.call, args, to
+        )  # fmt: skip
         try:
-            self.socket.sendto(encode(message), self.addresses[to])
+            self.sendto(encode(message), self.addresses[to])
         except OSError as error:
             # A datagram the kernel will not take is lost, as any datagram may be.
             print(f"node {event.node}: send to {to}: {error}", file=sys.stderr)

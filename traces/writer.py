@@ -14,6 +14,8 @@ from time import monotonic_ns
 
 from traces.events import Event, encoder
 
+encode_lines, write = encoder.encode_lines, os.write
+
 
 class Writer:
     """Appends events to one file, numbered and stamped."""
@@ -23,8 +25,7 @@ class Writer:
     ) -> None:
         self.node, self.inc, self.n, self.clock = node, inc, 0, clock
         self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        self._lines = bytearray()
-        self._encode = encoder.encode_into
+        self._staged: list[Event] = []
 
     def write(self, event: Event) -> int:
         """Stamp and write one event; return its stamp."""
@@ -34,20 +35,26 @@ class Writer:
 
     def stage(self, event: Event) -> int:
         """Stamp an event that has no effect before the next `flush`; return its stamp."""
+        event.node = self.node
+        event.inc = self.inc
+        return self.put(event)
+
+    def put(self, event: Event) -> int:
+        """The same for one that has its node and life in it."""
         event.at = at = self.clock()
-        event.node, event.inc, event.n = self.node, self.inc, self.n
-        self.n += 1
-        self._encode(event, self._lines, -1)
-        self._lines.append(10)
+        event.n = n = self.n
+        self.n = n + 1
+        self._staged.append(event)
         return at
 
     def flush(self) -> None:
         """Write what is staged, in one piece."""
-        lines = self._lines
-        if lines:
-            if os.write(self._fd, lines) != len(lines):
+        staged = self._staged
+        if staged:
+            lines = encode_lines(staged)
+            if write(self._fd, lines) != len(lines):
                 raise OSError(errno.ENOSPC, "the trace could not be written whole")
-            lines.clear()
+            staged.clear()
 
     def fileno(self) -> int:
         """The file behind it (an inherited copy must be closed after a fork)."""
