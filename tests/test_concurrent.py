@@ -50,9 +50,10 @@ class Said:
 def words(swept: Swept) -> list[Said]:
     """All of them, in the order they began."""
     found = []
-    for k, (key, at, node, _, _, group, says) in enumerate(swept.turns):
+    turns = list(swept.turns())
+    for k, (key, at, node, _, _, group, says) in enumerate(turns):
         if says is not None:
-            ends = [turn for turn in swept.turns[k + 1 :] if turn[2] == node]
+            ends = [turn for turn in turns[k + 1 :] if turn.node == node]
             end, until = ends[0][:2] if ends else (NEVER, NEVER)
             found.append(Said(node, group, says, key, at, end, until))
     return found

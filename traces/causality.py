@@ -91,7 +91,9 @@ class Clocks:
                         k = len(queue) if queue[-1][0] <= mine else bisect_left(queue, (mine + 1,))
                         if k:  # else it was overtaken, and brings nothing new
                             heard[j][i] = now = queue[k - 1][1]
-                            if now is not clock[j]:
+                            if now is total:
+                                clock[j] = total
+                            elif now is not clock[j]:
                                 clock[j] = merge(clock[j], now)
                             del queue[:k]
                 elif kind is Sent:
@@ -109,7 +111,8 @@ class Clocks:
                 pinned[place_of(stop)] = clock[node]
                 continue
             elif what == LEARNS:
-                clock[node] = merge(clock[node], pinned[sources[stop]])
+                now = merge(clock[node], pinned[sources[stop]])
+                clock[node] = total if now == total else now
                 continue
             now = clock[node]
             if now == total:

@@ -27,10 +27,9 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import NamedTuple
 
-from traces.causality import ASKS, KEY, NODE, TICKS, Clocks, Place, Stop, place_of, stop_at
+from traces.causality import NODE, NODES, Clocks, Place, Stop, place_of, stop_at
 from traces.cuts import Swept, Turn
 from traces.lives import History
 
@@ -72,39 +71,41 @@ def unrecorded(
     history: History, swept: Sequence[Swept], edges: Mapping[Place, Place]
 ) -> list[Unrecorded]:
     """What was swept, on the other cuts; `edges` are the time edges of the order."""
-    turns = [some.turns for some in swept]
-    if not any(turns):
+    if not any(some.many for some in swept):
         return [Unrecorded() for _ in swept]
-    stops = _stops(turns)
+    stops = _stops(swept)
     clocks = Clocks(history.nodes, history.events, stops, edges)
     here = enumerate(zip(stops, clocks.at, clocks.totals, strict=True))
     hiding = {place_of(stop): k for k, (stop, clock, total) in here if clock is not total}
     return [
-        Unrecorded(bool(some), *(_compare(some, clocks, hiding) if some and hiding else ()))
-        for some in turns
+        Unrecorded(bool(some.many), *(_compare(some, clocks, hiding) if hiding else ()))
+        for some in swept
     ]
 
 
-def _stops(turns: list[list[Turn]]) -> list[Stop]:
-    """The places of all turns, in order; the clock ticks where a word ends."""
-    places = (  # as stop_at does it, without a call for each
-        [
-            key << KEY | node << NODE | (ASKS if before is None else TICKS)
-            for key, _, node, _, before, _, _ in some
-        ]
-        for some in turns
-    )
-    return list(dict.fromkeys(sorted(chain(*places))))
+def _stops(swept: Sequence[Swept]) -> list[Stop]:
+    """Where a node changes what it says within a group in which two things were said."""
+    changes, many = swept[0].changes, set[str]().union(*(some.many for some in swept))
+    if "" in many:  # all nodes are of one group
+        return sorted([change[0] for change in changes])
+    stops, inside = list[Stop](), set[int]()
+    for change in changes:
+        stop, node = change[0], change[0] >> NODE & NODES
+        if change[2] in many:
+            inside.add(node)
+            stops.append(stop)
+        elif node in inside:
+            inside.discard(node)
+            stops.append(stop)
+    return sorted(stops)
 
 
-def _compare(
-    turns: list[Turn], clocks: Clocks, hiding: Mapping[Stop, int]
-) -> tuple[list[Hidden], int]:
+def _compare(swept: Swept, clocks: Clocks, hiding: Mapping[Stop, int]) -> tuple[list[Hidden], int]:
     """Each word with those that are hidden from it, in the recorded order; how many pairs met."""
     found, pairs = list[Hidden](), 0
     past: defaultdict[str, defaultdict[int, _Past]] = defaultdict(lambda: defaultdict(_Past))
     begun: dict[int, Turn] = {}
-    for turn in turns:
+    for turn in swept.turns():
         key, at, node, left, before, group, says = turn
         if before is not None:
             past[left][node].add(begun[node], turn)
@@ -121,13 +122,13 @@ def _compare(
                 unlike = mine.unlike(says, bound)
                 if unlike:
                     begin, end = mine.last_unlike(says)
-                    gap = max(0, at - end[1])
-                    found.append(Hidden(_word(begin), _word(turn), end[0], gap, unlike))
+                    gap = max(0, at - end.at)
+                    found.append(Hidden(_word(begin), _word(turn), end.key, gap, unlike))
     return found, pairs
 
 
 def _word(turn: Turn) -> Word:
-    return Word(turn[0], turn[1], turn[2], turn[6])
+    return Word(turn.key, turn.at, turn.node, turn.says)
 
 
 class _Past:
@@ -141,11 +142,11 @@ class _Past:
 
     def add(self, begin: Turn, end: Turn) -> None:
         """Another one ended."""
-        if self._last is not None and self._last[0][6] != begin[6]:
+        if self._last is not None and self._last[0].says != begin.says:
             self._unlike = self._last
         self._last = begin, end
-        self._ends.append(end[0])
-        self._by_says[begin[6]].append(end[0])
+        self._ends.append(end.key)
+        self._by_says[begin.says].append(end.key)
 
     def hidden(self, bound: int) -> int:
         """How many ended after this key."""
@@ -158,6 +159,6 @@ class _Past:
 
     def last_unlike(self, says: object) -> tuple[Turn, Turn]:
         """The last one that says something else; there is one."""
-        last = self._unlike if self._last and self._last[0][6] == says else self._last
+        last = self._unlike if self._last and self._last[0].says == says else self._last
         assert last is not None
         return last

@@ -15,8 +15,11 @@ cut of its own, between event i and the next. Rules:
 Limits: recorded cuts only; the other consistent cuts are for traces.concurrent.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from traces.causality import KEY, NODE, NODES, Stop, stop_at
 from traces.chapters import ACTIVE, State
 from traces.events import Became
 from traces.lives import History
@@ -33,33 +36,63 @@ class Disagreement:
     until: int | None = None
 
 
-Turn = tuple[int, int, int, str, object, str, object]
-"""(key, stamp, node, group, says, group, says): from then on the node says another thing.
+Change = tuple[Stop, int, str, *tuple[object, ...]]
+"""(where, stamp, group, says, ...): from there on the node is of this group and says these things.
 
-Before it was of the first group and said the first thing; None: it had no say.
+One for each agreement; None: it has no say. The clock ticks there if it ceased to say something.
 """
+
+
+class Turn(NamedTuple):
+    """From its place `key` on the node says another thing; before, it was of the group `left`."""
+
+    key: int
+    at: int
+    node: int
+    left: str
+    before: object
+    group: str
+    says: object
 
 
 @dataclass(slots=True)
 class Swept:
-    """One assertion over all recorded cuts; `pairs` is how many pairs of states met."""
+    """One agreement over all recorded cuts; `pairs` is how many pairs of states met.
+
+    `changes` are those of all agreements that were swept together; this one is number `which`.
+    Only in the groups `many`, where two things were ever said, can nodes disagree.
+    """
 
     cuts: int
+    changes: list[Change] = field(default_factory=list)
+    which: int = 0
     pairs: int = 0
     found: list[Disagreement] = field(default_factory=list)
-    turns: list[Turn] = field(default_factory=list)
-    """Only of groups in which two things were ever said: in the others nobody can disagree."""
+    many: set[str] = field(default_factory=set)
+
+    def turns(self) -> Iterator[Turn]:
+        """Where a node says another thing within these groups."""
+        last: dict[int, tuple[str, object]] = {}
+        for stop, at, group, *things in self.changes:
+            node = stop >> NODE & NODES
+            says = things[self.which] if group in self.many else None
+            left, before = last.get(node, ("", None))
+            if (before is not None or says is not None) and (left, before) != (group, says):
+                yield Turn(stop >> KEY, at, node, left, before, group, says)
+            last[node] = group, says
 
 
 def sweep(
     history: History, by_group: bool = False, active: frozenset[str] = ACTIVE
 ) -> tuple[Swept, Swept]:
     """Both parts of Assertion 1 (GM82 III), or of 3 (GM82 IV), over every recorded cut."""
+    changes: list[Change] = []
     cuts = len(history.events) + len(history.crashes)
-    by_coordinator = _Agreement(history.nodes, Swept(cuts))
-    by_task = _Agreement(history.nodes, Swept(cuts))
-    a_says, a_groups, a_step = by_coordinator.says, by_coordinator.groups, by_coordinator.step
-    b_says, b_groups, b_step = by_task.says, by_task.groups, by_task.step
+    groups = [""] * (history.nodes + 1)
+    a, b = (_Agreement(history, groups, Swept(cuts, changes, which)) for which in (0, 1))
+    a_says, b_says = a.says, b.says
+    asking = [stop_at(0, node, ticks=False) for node in range(len(groups))]
+    ticking = [stop_at(0, node, ticks=True) for node in range(len(groups))]
     for key, state in history.steps:
         node = state.node
         if type(state) is Became and state.s in active:
@@ -68,15 +101,28 @@ def sweep(
             group = state.g if by_group else ""
         else:
             coordinator, task, group = None, None, ""
-        if a_says[node] != coordinator or a_groups[node] != group:
-            a_step(key, state, node, group, coordinator)
-        elif coordinator is not None:
-            by_coordinator.again(state, node)
-        if b_says[node] != task or (task is not None and b_groups[node] != group):
-            b_step(key, state, node, group, task)
-        elif task is not None:
-            by_task.again(state, node)
-    return by_coordinator.done(), by_task.done()
+        was, did, left = a_says[node], b_says[node], groups[node]
+        groups[node] = group
+        if was != coordinator or left != group:
+            a.step(key, state, left, group, coordinator)
+            if did != task or (task is not None and left != group):
+                b.step(key, state, left, group, task)
+            elif task is not None:
+                b.pairs += b.within[group].size - 1
+            ceased = was is not None
+        elif did != task:
+            a.pairs += a.within[group].size - 1
+            b.step(key, state, left, group, task)
+            ceased = did is not None
+        else:
+            if coordinator is not None:
+                a.pairs += a.within[group].size - 1
+            if task is not None:
+                b.pairs += b.within[group].size - 1
+            continue
+        stop = key << KEY | (ticking[node] if ceased else asking[node])  # as stop_at does it
+        changes.append((stop, state.at, group, coordinator, task))
+    return a.done(), b.done()
 
 
 class _Group:
@@ -92,20 +138,18 @@ class _Group:
 class _Agreement:
     """Counts what the nodes that must agree say; None: this node has no say."""
 
-    def __init__(self, nodes: int, swept: Swept) -> None:
-        self.swept = swept
-        self.says: list[object] = [None] * (nodes + 1)
-        self.groups: list[str] = [""] * (nodes + 1)
-        self.states: list[State | None] = [None] * (nodes + 1)
+    def __init__(self, history: History, groups: list[str], swept: Swept) -> None:
+        self.history, self.groups, self.swept = history, groups, swept
+        self.pairs = 0
+        self.says: list[object] = [None] * (history.nodes + 1)
         self.within: dict[str, _Group] = {}
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
-    def step(self, key: int, state: State, node: int, group: str, says: object) -> None:
-        """Node `node` says something else, or nothing any more."""
-        before, left = self.says[node], self.groups[node]
-        self.swept.turns.append((key, state.at, node, left, before, group, says))
-        self.says[node], self.groups[node], self.states[node] = says, group, state
+    def step(self, key: int, state: State, left: str, group: str, says: object) -> None:
+        """The node says something else, or nothing any more."""
+        node = state.node
+        before, self.says[node] = self.says[node], says
         if before is not None:
             old = self.within[left]
             old.size -= 1
@@ -115,7 +159,7 @@ class _Agreement:
                 self.split -= old.things == 1
         if says is not None:
             new = self.within.get(group) or self.within.setdefault(group, _Group())
-            self.swept.pairs += new.size
+            self.pairs += new.size
             new.size += 1
             count = new.counts.get(says, 0)
             new.counts[says] = count + 1
@@ -123,41 +167,25 @@ class _Agreement:
                 new.things += 1
                 self.split += new.things == 2
         if (self.split > 0) is (self.open is None):
-            self._turn(key, state, node)
-
-    def again(self, state: State, node: int) -> None:
-        """Node `node` says the same, in a new state."""
-        self.states[node] = state
-        self.swept.pairs += self.within[self.groups[node]].size - 1
+            self._turn(key, state)
 
     def done(self) -> Swept:
-        """What was found, less the turns of groups in which one thing only was said."""
-        many = {group for group, it in self.within.items() if len(it.counts) > 1}
-        if len(many) < len(self.within):
-            within = (_within(turn, many) for turn in self.swept.turns)
-            self.swept.turns = [it for it in within if it[4] is not None or it[6] is not None]
+        """What was found."""
+        self.swept.pairs = self.pairs
+        self.swept.many = {group for group, it in self.within.items() if len(it.counts) > 1}
         return self.swept
 
-    def _turn(self, key: int, state: State, node: int) -> None:
+    def _turn(self, key: int, state: State) -> None:
         """The nodes began to disagree here, or ceased to."""
         if self.open is not None:
             self.open.end, self.open.until = key, state.at
             self.open = None
             return
-        mine, group = self.says[node], self.groups[node]
+        mine, group = self.says[state.node], self.groups[state.node]
         other = next(
             i
             for i, said in enumerate(self.says)
             if said not in (None, mine) and self.groups[i] == group
         )
-        against = self.states[other]
-        assert against is not None
-        self.open = Disagreement(key, state.at, (state, against))
+        self.open = Disagreement(key, state.at, (state, self.history.state_at(other, key)))
         self.swept.found.append(self.open)
-
-
-def _within(turn: Turn, groups: set[str]) -> Turn:
-    """The turn, with nothing said in other groups."""
-    key, at, node, left, before, group, says = turn
-    before = before if left in groups else None
-    return key, at, node, left, before, group, says if group in groups else None

@@ -82,6 +82,13 @@ class History:
             return None
         return lives[at]
 
+    def state_at(self, node: int, key: int) -> State:
+        """The state of a node at its place in a cut; it has one there."""
+        at = bisect_right(self.steps, key, key=itemgetter(0)) - 1
+        while self.steps[at][1].node != node:
+            at -= 1
+        return self.steps[at][1]
+
     def paused(self, node: int, start: int, end: int) -> Pause | None:
         """A pause of `node` that has an instant in [start, end]."""
         for pause in self.pauses:

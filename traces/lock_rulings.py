@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from traces.causality import least_cut
+from traces.causality import least_cut, stop_at
 from traces.concurrent import Hidden, unrecorded
-from traces.cuts import Swept, Turn
+from traces.cuts import Change, Swept
 from traces.locks import Lock, LockRecord, rests_on
 from traces.margins import BY_MESSAGES, front
 from traces.validity import event_id
@@ -75,8 +75,10 @@ class LockRulings:
     @cached_property
     def hidden(self) -> list[Hidden]:
         """Locks that one who took the object later did not know to be free."""
-        swept = [Swept(0, turns=turns) for turns in _turns(self.taken, self.case)]
-        found = [it for others in unrecorded(self.case.history, swept, {}) for it in others.found]
+        history, found = self.case.history, list[Hidden]()
+        for changes in _changes(self.taken, self.case):
+            (others,) = unrecorded(history, [Swept(0, changes, many={""})], {})
+            found += others.found
         return sorted(found, key=lambda it: (it.gap, it.later.key))
 
     def _elsewhere(self) -> list[Hidden]:
@@ -110,7 +112,7 @@ class LockRulings:
         )  # fmt: skip
 
 
-def _turns(locks: list[Lock], case: "Case") -> Iterator[list[Turn]]:
+def _changes(locks: list[Lock], case: "Case") -> Iterator[list[Change]]:
     """Of each object that several transactions took: when which node began and ceased to hold it.
 
     A node that holds it by two transactions at once is a recorded case; here the last one counts.
@@ -124,16 +126,16 @@ def _turns(locks: list[Lock], case: "Case") -> Iterator[list[Turn]]:
             continue
         ends = [(it.released, it, False) for it in mine if it.released is not None]
         held: dict[int, str] = {}
-        turns: list[Turn] = []
+        changes: list[Change] = []
         for i, it, begins in sorted(
             [*((it.taken, it, True) for it in mine), *ends], key=lambda at: (at[0], at[2])
         ):
             before, now = held.get(it.node), it.name if begins else None
             if begins or before == it.name:
-                turns.append((2 * i, events[i].at, it.node, "", before, "", now))
+                changes.append((stop_at(2 * i, it.node, before is not None), events[i].at, "", now))
                 held.pop(it.node, None)
                 held |= {it.node: it.name} if begins else {}
-        yield turns
+        yield changes
 
 
 def _votes(it: Lock) -> str:

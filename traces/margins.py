@@ -17,7 +17,6 @@ would have said is counted beside, as false alarms. Rules:
 Limits: as in traces.concurrent and traces.timeouts.
 """
 
-from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -154,7 +153,7 @@ def _evidence(
     """The least cut on which both states are there, and the states of both on it."""
     history, a, b = case.history, it.earlier, it.later
     last = least_cut(history, [(a.key, a.node), (b.key, b.node)], edges, it.gap)
-    both = [_state(history, node, last[node]) for node in sorted((a.node, b.node))]
+    both = [history.state_at(node, last[node]) for node in sorted((a.node, b.node))]
     apart = f"{it.gap / 1e6:,.3f} ms"
     says = (f"{what(both[0], both[1])}, on a cut that was never recorded: node {a.node} had ceased "
             f"to be so {apart} before, and nothing had told node {b.node}")  # fmt: skip
@@ -164,19 +163,10 @@ def _evidence(
     return evidence
 
 
-def _state(history: History, node: int, key: int) -> State:
-    """The state of a node at its place in a cut; it has one there."""
-    steps = history.steps
-    at = bisect_right(steps, key, key=lambda step: step[0]) - 1
-    while steps[at][1].node != node:
-        at -= 1
-    return steps[at][1]
-
-
 def front(history: History, node: int, key: int) -> Front:
     """How far a cut reaches on this node."""
     i = key >> 1
     while history.events[i].node != node:  # a crash follows the last line, or the kill
         i -= 1
-    event, state = history.events[i], _state(history, node, key)
+    event, state = history.events[i], history.state_at(node, key)
     return Front(node, event_id(event), history.ms(event.at), in_words(state))
