@@ -15,6 +15,7 @@ and a wrong name answer at once.
 """
 
 import argparse
+import errno
 import math
 import os
 import signal
@@ -326,7 +327,20 @@ def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "
 
 
 def _with_notes(error: BaseException) -> str:
-    return "; ".join([str(error), *getattr(error, "__notes__", [])])
+    words, hints = str(error), list[str]()
+    if isinstance(error, OSError) and error.strerror:
+        words = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        hints = [hint for number, hint in _HINTS.items() if number == error.errno]
+    return "; ".join([words, *getattr(error, "__notes__", []), *hints])
+
+
+_HINTS = {
+    errno.EACCES: "run it in a folder that you may write to",
+    errno.EROFS: "run it in a folder that you may write to",
+    errno.EEXIST: "runs are kept in a folder of this name: rename what is there",
+    errno.ENOSPC: "make room on that disk and run it again",
+    errno.EMFILE: "allow more open files (ulimit -n) and run it again",
+}
 
 
 def _as_json(outcome: "Outcome") -> dict[str, Any]:

@@ -342,6 +342,21 @@ def test_a_run_that_may_only_be_read_can_be_judged(folder: Path) -> None:
     stored.chmod(0o755)
 
 
+def test_a_place_that_takes_no_run_is_named_with_what_to_do(folder: Path) -> None:
+    args = [sys.executable, "-m", "harness", "run", "cold-start", "--engine", "virtual"]
+    folder.chmod(0o555)
+    done = subprocess.run(
+        args, cwd=folder, capture_output=True, text=True, preexec_fn=without_override
+    )
+    folder.chmod(0o755)
+    said = "hustings: cold-start: Permission denied: runs; run it in a folder that you may write to"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, said)
+    (folder / "runs").touch()
+    refused = hustings("run", "cold-start", "--engine", "virtual", cwd=folder)
+    assert refused.returncode == 4
+    assert "File exists: runs; " in refused.stderr
+
+
 def test_a_bug_is_never_taken_for_a_verdict(folder: Path) -> None:
     """Whatever Python cannot go on with it ends with 1, and that is a property violated."""
     (folder / "bugs.py").write_text(
