@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reports.terminal import render_text
 from tests.build import MS, TIMING, Trace, info
 from tests.oracle_cuts import Lattice
+from traces import margins
 from traces.causality import Place
 from traces.events import Closed, decode, encoder
 from traces.judge import judge_run
@@ -112,6 +113,16 @@ def crashed(when_ms: float) -> Trace:
     t.start(1)
     t.normal(2, 1)
     return t
+
+
+def test_the_orders_of_a_large_run_are_compared_where_that_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(margins, "COMPARED", 1)
+    alarms = "false_alarms_by_messages"
+    assert alarms not in agreed(crashed(1)).examined
+    assert agreed(crashed(1), Scope(counted=1000)).examined[alarms] == 1
+    assert margin_of(crashed(1)) == NONE
 
 
 def test_a_time_out_knows_of_the_crash_that_explains_it() -> None:
