@@ -31,7 +31,9 @@ from traces.events import (
     Discarded,
     Injected,
     Overslept,
+    Received,
     Ruled,
+    Sent,
     Started,
     Suspected,
     Suspended,
@@ -140,6 +142,8 @@ class _Reader:
         methods = {kind: getattr(self, kind.__name__.lower()) for kind in _TURNS}
         for i, event in enumerate(to.events):
             kind = type(event)
+            if kind is Received or kind is Sent:  # most are, and say nothing here
+                continue
             if kind is Became:
                 if inc_up[event.node] == event.inc:
                     add_step((2 * i, event))  # type: ignore[arg-type]

@@ -55,21 +55,21 @@ class _Edges:
         outs = {(e.node, e.inc, e.call) for _, e in history.silences if type(e) is TimedOut}
         calls = _Calls(history.events, outs)
         for i, event in history.silences:
-            match event:
-                case TimedOut():
-                    self._timed_out(i, event, calls)
-                case Watched():
-                    for j in event.peers:
-                        self.since.pop((event.node, event.inc, j), None)
-                        if event.on:
-                            self.since[event.node, event.inc, j] = event.at
-                case Suspected():
-                    start = self.since.get((event.node, event.inc, event.peer), event.at)
-                    self._silent(i, event.node, event.peer, start, event.at)
+            if type(event) is TimedOut:
+                self._timed_out(i, event, calls)
+            elif type(event) is Watched:
+                for j in event.peers:
+                    self.since.pop((event.node, event.inc, j), None)
+                    if event.on:
+                        self.since[event.node, event.inc, j] = event.at
+            elif type(event) is Suspected:
+                start = self.since.get((event.node, event.inc, event.peer), event.at)
+                self._silent(i, event.node, event.peer, start, event.at)
 
     def _timed_out(self, i: int, event: TimedOut, calls: "_Calls") -> None:
         call = event.node, event.inc, event.call
-        sent, received = calls.sent.get(call), calls.received.get(call)
+        sent = calls.sent.get(call)
+        received = calls.received.get(call) if calls.received else None
         if sent is None or sent.to != event.to:
             self._silent(i, event.node, event.to, event.at, event.at)
         elif received is None or received.at > sent.at + self.t_m:
@@ -119,19 +119,20 @@ class _Calls:
         asked: dict[tuple[int, int, int, int], Call] = {}  # by the life that is to answer whom
         numbers = {number for _, _, number in wanted}
         for event in [it for it in events if type(it) in _MESSAGES and it.call in numbers]:  # type: ignore[union-attr]
-            if isinstance(event, Received):
+            if type(event) is Sent:
+                if not event.ack:
+                    call = event.node, event.inc, event.call
+                    if call in wanted:
+                        self.sent[call] = event
+                elif asked:
+                    named = asked.get((event.node, event.inc, event.to, event.call))
+                    if named is not None:
+                        self.answered.setdefault(named, event)
+            elif type(event) is Received and not event.ack:
                 call = event.src, event.sinc, event.call
-                if call in wanted and not event.ack:
+                if call in wanted:
                     self.received.setdefault(call, event)
                     asked[event.node, event.inc, event.src, event.call] = call
-            elif isinstance(event, Sent) and event.ack:
-                named = asked.get((event.node, event.inc, event.to, event.call))
-                if named is not None:
-                    self.answered.setdefault(named, event)
-            elif isinstance(event, Sent):
-                call = event.node, event.inc, event.call
-                if call in wanted:
-                    self.sent[call] = event
 
 
 _MESSAGES: frozenset[type] = frozenset((Sent, Received))
