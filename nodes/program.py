@@ -80,9 +80,10 @@ class Node:
         wait, inbox = poll.poll, self.socket.fileno()
         nap = self.tolerance // 2
         nap_s = nap / 1e9
-        self._perform()
         while True:
             try:
+                if self.kernel.out:
+                    self._perform()
                 before = monotonic_ns()
                 left = self.kernel.deadline - before
                 ready = wait(nap_s if left > nap else left / 1e9 if left > 0 else 0)
@@ -93,10 +94,8 @@ class Node:
                         self._drain(BURST if self.awake - before < ASLEEP else 1)
                     else:
                         self._rearm(fd)
-                        self._perform()
                 if self.kernel.deadline <= self.awake:
                     self.kernel.tick(self.awake)
-                    self._perform()
             except OversleptError:
                 self._fail()
 

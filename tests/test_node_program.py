@@ -25,7 +25,9 @@ KEY = 77
 class Bench:
     """One node, and this test in the place of its only peer, node 1."""
 
-    def __init__(self, folder: Path, lateness: bool = False, **settings: Any) -> None:
+    def __init__(
+        self, folder: Path, lateness: bool = False, t_p_ms: float = 20, **settings: Any
+    ) -> None:
         # A node that this machine made late forgets what it was sent: off, unless a test asks.
         self.peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.peer.bind(("127.0.0.1", 0))
@@ -38,7 +40,7 @@ class Bench:
             node=2, incarnation=1, nodes=(1, 2), bind=self.address,
             peers={1: self.peer.getsockname()}, cells=str(folder / "cells"),
             trace=str(self.trace), protocol="nodes.bully:Bully", key=KEY,
-            timing=Timing(check_ms=60_000, timeout_ms=60_000),
+            timing=Timing(t_p_ms=t_p_ms, check_ms=60_000, timeout_ms=60_000),
             lateness=lateness, **settings,
         )  # fmt: skip
         write(self.path, self.config)
@@ -145,6 +147,12 @@ def test_a_node_that_was_stopped_too_long_starts_a_new_life(bench: Bench) -> Non
     slept = names.index("Overslept")
     assert names[slept + 1] == "Started"
     assert "Discarded" in names[:slept]  # what came while it was Down was never received
+
+
+@pytest.mark.parametrize("bench", [{"lateness": True, "t_p_ms": 0.001}], indirect=True)
+def test_a_node_that_is_late_in_the_first_steps_of_a_life_starts_another(bench: Bench) -> None:
+    bench.wait(lambda es: any(e.inc == 4 for e in es))
+    assert bench.process.poll() is None
 
 
 def test_an_armed_node_stops_itself_before_the_effect_of_the_event(bench: Bench) -> None:
