@@ -199,6 +199,16 @@ class Kernel:
             at = naps[0][0]
         self.deadline = at
 
+    def put_off(self, ns: int) -> None:
+        """What was done since `now` took so long: what is waited for may come as much later.
+
+        T counts from the instant at which a request left, and no other node is to be blamed for
+        the time that this one took (A9 allows it T_p).
+        """
+        self._expiry = deque((due + ns, call, request) for due, call, request in self._expiry)
+        self._naps = [(due + ns, number) for due, number in self._naps]
+        self._silent_at += ns
+
     def _wake(self, now: int) -> None:
         """Go on with every process that has waited long enough, and ring every timer."""
         naps, waiting, timers = self._naps, self._waiting, self._timers

@@ -29,6 +29,7 @@ BUFFER = 4 << 20  # bytes the kernel may queue for a paused node
 NAMED = {Sent, Received}  # the kernel wrote node and life into these: nearly all events
 EFFECTS = {Sent, Became, Stored}  # the events after which something is to be done
 ASLEEP = 5_000  # ns: a wait that took less was none
+SLOW = 500_000  # ns from waking up to the last effect: what is due is put off by that
 NEVER = 1 << 62  # ns
 
 
@@ -95,6 +96,7 @@ class Node:
                     else:
                         self._rearm(fd)
                 if self.kernel.deadline <= self.awake:
+                    self._drain(BURST)  # an answer that is here has come in time
                     self.kernel.tick(self.awake)
             except OversleptError:
                 self._fail()
@@ -163,7 +165,7 @@ class Node:
 
         Events without an effect wait for the next that has one: nothing shows before that.
         """
-        out, points = self.kernel.out, self.points
+        out, points, spent = self.kernel.out, self.points, 0
         put, stage, flush = self.writer.put, self.writer.stage, self.writer.flush
         for event in out:
             if type(event) in NAMED:
@@ -175,7 +177,8 @@ class Node:
                 points = self.points
             if type(event) in EFFECTS:
                 flush()
-                if monotonic_ns() - self.awake > self.tolerance:
+                spent = monotonic_ns() - self.awake
+                if spent > self.tolerance:
                     raise OversleptError
                 if type(event) is Sent:
                     self._send(event)
@@ -183,6 +186,8 @@ class Node:
                     self._keep(event)
         flush()
         out.clear()
+        if spent > SLOW:
+            self.kernel.put_off(spent)
 
     def _keep(self, event: AnyEvent) -> None:
         if type(event) is Became:

@@ -14,19 +14,36 @@ import msgspec
 import pytest
 
 from harness.real import reserve
+from nodes.bully import Bully
 from nodes.config import NodeConfig, Point, write
+from nodes.protocol import Call, Procedure
 from nodes.wire import LARGEST, Message, decode, encode
-from traces.events import AnyEvent, decode_lines
+from traces.events import AnyEvent, Received, Sent, TimedOut, decode_lines
 from traces.run import Timing
 
 KEY = 77
+
+
+class Slow(Bully):
+    """Computes for a while before its first request leaves."""
+
+    def recovery(self) -> Procedure:
+        until = time.monotonic_ns() + 15_000_000
+        while time.monotonic_ns() < until:
+            pass
+        yield Call(1, "AreYouThere")
 
 
 class Bench:
     """One node, and this test in the place of its only peer, node 1."""
 
     def __init__(
-        self, folder: Path, lateness: bool = False, t_p_ms: float = 20, **settings: Any
+        self,
+        folder: Path,
+        lateness: bool = False,
+        t_p_ms: float = 20,
+        protocol: type[Bully] = Bully,
+        **settings: Any,
     ) -> None:
         # A node that this machine made late forgets what it was sent: off, unless a test asks.
         self.peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -39,7 +56,7 @@ class Bench:
         self.config = NodeConfig(
             node=2, incarnation=1, nodes=(1, 2), bind=self.address,
             peers={1: self.peer.getsockname()}, cells=str(folder / "cells"),
-            trace=str(self.trace), protocol="nodes.bully:Bully", key=KEY,
+            trace=str(self.trace), protocol=f"{protocol.__module__}:{protocol.__name__}", key=KEY,
             timing=Timing(t_p_ms=t_p_ms, check_ms=60_000, timeout_ms=60_000),
             lateness=lateness, **settings,
         )  # fmt: skip
@@ -77,6 +94,13 @@ class Bench:
             "call": 1000 + self.m, "args": (),
         } | fields  # fmt: skip
         return encode(Message(**values))
+
+    def asked(self, kind: str) -> Message:
+        """The next datagram of this kind that is a request."""
+        while True:
+            message = decode(self.peer.recv(LARGEST))
+            if not message.ack and message.kind == kind:
+                return message
 
     def answer(self, kind: str) -> Message:
         """The next datagram of this kind that is an answer."""
@@ -153,6 +177,28 @@ def test_a_node_that_was_stopped_too_long_starts_a_new_life(bench: Bench) -> Non
 def test_a_node_that_is_late_in_the_first_steps_of_a_life_starts_another(bench: Bench) -> None:
     bench.wait(lambda es: any(e.inc == 4 for e in es))
     assert bench.process.poll() is None
+
+
+@pytest.mark.parametrize("bench", [{"protocol": Slow}], indirect=True)
+def test_t_counts_from_the_instant_at_which_a_request_leaves(bench: Bench) -> None:
+    events = bench.wait(lambda es: any(isinstance(e, TimedOut) for e in es))
+    asked = next(e for e in events if isinstance(e, Sent))
+    gave_up = next(e for e in events if isinstance(e, TimedOut))
+    assert gave_up.at - asked.at >= bench.config.timing.t_ms * 1e6
+
+
+@pytest.mark.parametrize("bench", [{"protocol": Slow}], indirect=True)
+def test_an_answer_that_is_here_when_its_time_is_up_has_come_in_time(bench: Bench) -> None:
+    asked = bench.asked("AreYouThere")
+    bench.process.send_signal(signal.SIGSTOP)
+    os.waitpid(bench.process.pid, os.WUNTRACED)
+    for _ in range(3):  # others before it
+        bench.send(bench.message())
+    bench.send(bench.message(ack=True, call=asked.call, args=(True,)))
+    time.sleep(bench.config.timing.t_ms / 1e3)  # longer than it waits is the point
+    bench.process.send_signal(signal.SIGCONT)
+    events = bench.wait(lambda es: sum(isinstance(e, Received) for e in es) == 4)
+    assert not any(isinstance(e, TimedOut) for e in events)
 
 
 def test_an_armed_node_stops_itself_before_the_effect_of_the_event(bench: Bench) -> None:

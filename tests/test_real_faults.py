@@ -7,7 +7,16 @@ import pytest
 
 from harness.pytest_plugin import Cluster
 from harness.real import reserve
-from traces.events import AnyEvent, Discarded, Duplicated, Held, Released, Started, Witnessed
+from traces.events import (
+    AnyEvent,
+    Discarded,
+    Duplicated,
+    Held,
+    Injected,
+    Released,
+    Started,
+    Witnessed,
+)
 from traces.faults import FaultEvidence, fault_evidence
 from traces.merge import read_trace
 
@@ -119,8 +128,14 @@ def test_a_killed_node_is_reaped_and_a_restarted_one_has_a_new_life(cluster: Clu
     cluster.restart(3)
     cluster.settled()
     assert "signal 9" in evidence(cluster, "kill").evidence
-    lives = [e.inc for e in events_of(cluster) if isinstance(e, Started) and e.node == 3]
-    assert lives == [1, 2]
+    events = events_of(cluster)
+    again = next(i for i, e in enumerate(events) if isinstance(e, Injected) and e.verb == "restart")
+    before, after = (  # a busy machine may make node 3 late, and so give it a life more
+        [e.inc for e in some if isinstance(e, Started) and e.node == 3]
+        for some in (events[:again], events[again:])
+    )
+    assert before[0] == 1
+    assert after[0] == before[-1] + 1
 
 
 @pytest.mark.cluster(nodes=3)
