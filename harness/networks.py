@@ -23,13 +23,16 @@ from random import Random
 from harness.execute import execute, simulate
 from harness.rules import Link
 from harness.run import Run
-from harness.scenario import INVITATION, Scenario
+from harness.scenario import INVITATION, Scenario, claims_of
 from harness.workers import spread
+from traces.expectations import EITHER
 from traces.verdicts import Verdict
 
 MOST = 6
 LONGER = 1.05  # than the bound
 SHORT_MS = 1000
+EXPECT = {"S00-4'a": "holds", "S00-4'b": "holds", "GM82-4": EITHER,
+          "S97-ALE2'": "holds", "S97-ALE2": EITHER}  # fmt: skip
 AT_ONCE = 2  # real runs a core: most of the time they wait
 
 
@@ -135,7 +138,8 @@ def scenario_of(network: Network, protocol: str = INVITATION, in_full: bool = Tr
             run.mend(rule)
 
     claim = f"S00-4', S97-ALE2': {network.words}."
-    return Scenario("network", claim, script, network.nodes, protocol)
+    expect = {name: EXPECT[name] for name in claims_of(protocol) if name in EXPECT}
+    return Scenario("network", claim, script, network.nodes, protocol, expect)
 
 
 def examine(case: tuple[Network, str]) -> Examined:
