@@ -49,7 +49,7 @@ class Live:
 
     def _take(self, event: AnyEvent) -> None:
         if isinstance(event, CHANGES):
-            self.changed = event.at
+            self.changed = max(self.changed, event.at)  # of many files, each in its own order
         if isinstance(event, Became):
             self.state[event.node] = event
             halter = event.c if event.g else event.h

@@ -14,8 +14,9 @@ them. The controller's handle on it is harness.nursery_client. Rules:
   nursery exits. Its own end, however it comes, kills them through PR_SET_PDEATHSIG.
 - What fails here fails the nursery whole, with a traceback on its stderr.
 
-Limits: the kernel merges state changes nobody has fetched yet: a quick SIGSTOP and SIGCONT may
-show as `Continued` alone, a quick SIGCONT and SIGSTOP as a second `Suspended`. Processes that
+Limits: the kernel merges state changes nobody has fetched yet. A quick SIGSTOP and SIGCONT may
+show as `Continued` alone. Of a quick SIGCONT and SIGSTOP (a node goes on and is at a point at once)
+only the stop is left: who stops twice ran in between, and gets a `Continued` then. Processes that
 a child forks are the child's own affair: argv must be the node, not a wrapper that forks it.
 """
 
@@ -108,6 +109,7 @@ class Nursery:
         self._pid = os.getpid()
         self._children: dict[int, Birth] = {}
         self._unborn: dict[int, socket.socket] = {}  # forked, and not yet on their own
+        self._stopped: set[int] = set()
         self._closing = False
         self._control, self._trace = control, trace
         control.settimeout(_LISTEN_S)
@@ -195,21 +197,30 @@ class Nursery:
         change = os.waitid(os.P_PID, pid, _CHANGES | os.WNOHANG)
         if change is None or unborn:
             return True  # nobody has been told of it yet
-        child = self._children[change.si_pid]
+        child = self._children[pid]
         target, life, number = child.target, child.life, change.si_status
         event: NurseryEvent
         if change.si_code == os.CLD_STOPPED:
+            if pid in self._stopped:
+                self._report(Continued(target=target, life=life))
+            self._stopped.add(pid)
             event = Suspended(target=target, life=life)
         elif change.si_code == os.CLD_CONTINUED:
+            self._stopped.discard(pid)
             event = Continued(target=target, life=life)
         else:
-            del self._children[change.si_pid]
+            del self._children[pid]
+            self._stopped.discard(pid)
             exited = change.si_code == os.CLD_EXITED
             cause = {"status": number} if exited else {"signal": number}
             event = Died(target=target, life=life, **cause)
+        self._report(event)
+        return True
+
+    def _report(self, event: NurseryEvent) -> None:
+        """Write, then tell."""
         self._trace.write(event)
         self._tell(event)
-        return True
 
     def _tell(self, event: NurseryEvent, *fds: int) -> None:
         """Report an event; a controller that is gone is noticed by the loop."""

@@ -16,7 +16,7 @@ Rules:
 - Leaving the `with` in any way leaves no process; nor does dropping the handle, nor the death
   of the controller by any signal (the nursery sees to that).
 
-Limits: not for several threads. A quick SIGCONT and SIGSTOP may be merged by the kernel: wait
+Limits: not for several threads. A quick SIGSTOP and SIGCONT may be merged by the kernel: wait
 for the state in between.
 """
 

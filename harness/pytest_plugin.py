@@ -11,12 +11,17 @@
     def test_a_scenario(run):
         assert run("coordinator-crash", engine="virtual").as_expected
 
-A test that fails shows the report of its runs and where they are, under xdist too. A cluster
-that was not judged is judged when the test ends, and must come out as expected. Each test has
-run directories of its own, and ports bound by the kernel: safe under `-n auto`.
+A test that fails shows the report of its runs and where they are, under xdist too: also where
+the harness failed and not the protocol. Its runs are copied to runs/failed/ of the project, with
+what was shown, since pytest forgets a test's own directory after three sessions. A cluster that
+was not judged is judged when the test ends, and must come out as expected. Each test has run
+directories of its own, and ports bound by the kernel: safe under `-n auto`.
 """
 
+import re
+import shutil
 from collections.abc import Callable, Generator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,11 +29,14 @@ from typing import Any
 import pytest
 
 from harness.catalog import UnknownName, find
-from harness.execute import Outcome, Recorder, execute
+from harness.execute import Outcome, Recorder, execute, new_run
 from harness.run import Run
 from harness.scenario import BULLY, Scenario, expected_of
+from traces.judge import judge_run
+from traces.run import RunDir
 
 OUTCOMES = pytest.StashKey[list[Callable[[], Outcome]]]()
+KEPT = pytest.StashKey[Path]()
 
 
 class Cluster(Run):
@@ -96,8 +104,15 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Outcome
                 (scenario,) = find(scenario)
             except UnknownName as error:
                 pytest.fail(str(error), pytrace=False)
-        outcome = execute(scenario, runs=tmp_path / "runs", keep=True, **options)
-        request.node.stash.setdefault(OUTCOMES, []).append(lambda: outcome)
+        runs, outcomes = tmp_path / "runs", request.node.stash.setdefault(OUTCOMES, [])
+        before = set(_directories(runs))
+        try:
+            outcome = execute(scenario, runs=runs, keep=True, **options)
+        except BaseException:
+            begun = sorted(set(_directories(runs)) - before)
+            outcomes.extend(partial(_as_stored, path) for path in begun)
+            raise
+        outcomes.append(lambda: outcome)
         return outcome
 
     return run_scenario
@@ -107,18 +122,54 @@ def run(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Outcome
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Put the report of each run into the report of a failed test."""
+    """Put the report of each run into the report of a failed test, and keep the run."""
     report = yield
-    if report.failed and call.when in ("call", "teardown"):
-        for outcome_of in item.stash.get(OUTCOMES, []):
-            try:
-                outcome = outcome_of()
-            except Exception as error:
-                report.sections.append(("hustings", f"the run could not be judged: {error}"))
-                continue
-            text = import_module("reports.terminal").render_text(outcome.run, outcome.verdicts)
-            report.sections.append((f"hustings {outcome.run.path}", text))
+    if report.failed:
+        shown = [_shown(outcome_of) for outcome_of in item.stash.get(OUTCOMES, [])]
+        report.sections += shown
+        words = [report.longreprtext, *(text for _, text in shown)]
+        if where := _keep(item, "\n".join(words)):
+            report.sections.append(("hustings kept", where))
     return report
+
+
+def _shown(outcome_of: Callable[[], Outcome]) -> tuple[str, str]:
+    """What a failed test shows of one of its runs, and under which heading."""
+    try:
+        outcome = outcome_of()
+        text = import_module("reports.terminal").render_text(outcome.run, outcome.verdicts)
+    except Exception as error:
+        return "hustings", f"the run could not be judged: {error}"
+    return f"hustings {outcome.run.path}", text
+
+
+def _keep(item: pytest.Item, words: str) -> str:
+    """Copy what the test ran, and what was shown of it, to where it stays; say where."""
+    made: Path | None = getattr(item, "funcargs", {}).get("tmp_path")
+    if made is None or not _directories(made / "runs"):
+        return ""
+    try:
+        if KEPT not in item.stash:  # its teardown may fail too
+            name = re.sub(r"[^\w.]+", "-", item.name).strip("-")
+            item.stash[KEPT] = new_run(item.config.rootpath / "runs" / "failed", name).path
+            shutil.copytree(made / "runs", item.stash[KEPT], symlinks=True, dirs_exist_ok=True)
+        with (item.stash[KEPT] / "report.txt").open("a") as file:
+            file.write(f"{words}\n")
+    except OSError as error:
+        return f"the runs of this test could not be kept: {error}"
+    return f"the runs of this test are kept in {item.stash[KEPT]}"
+
+
+def _directories(runs: Path) -> list[Path]:
+    """The runs there are."""
+    return [path.parent for path in runs.glob("*/run.json") if not path.parent.is_symlink()]
+
+
+def _as_stored(path: Path) -> Outcome:
+    """A run that came to no outcome, judged as far as it went."""
+    run = RunDir(path)
+    verdicts = judge_run(run)
+    return Outcome(run, run.read_info(), verdicts)
 
 
 def _nothing(_: Run) -> None:

@@ -9,6 +9,8 @@ it reads as they grow. Rules:
 - Each verb returns when its effect was seen: the process reaped, stopped, running; the rule in
   force; the first event of a life written.
 - A node that dies on its own ends the run: that is a fault nobody injected.
+- What is read of the trace at one time puts the nursery last. It tells of a death after the
+  node's last line, so no line of a node that is dead ever follows the word of its death.
 
 Limit: what the controller sees of the trace is up to a poll (1 ms and more) old; a trigger that
 must be exact is a point (`arm`), where the node stops itself.
@@ -28,7 +30,7 @@ import msgspec
 from harness.engine import EngineError
 from harness.linux import become_realtime, sleep_until, udp_backlog
 from harness.nursery import Command, Spawn
-from harness.nursery_client import Nursery
+from harness.nursery_client import Nursery, State
 from harness.relay_client import RelayClient
 from harness.rules import Link, Rule
 from nodes import config as contract
@@ -51,6 +53,7 @@ from traces.writer import Writer
 
 LOOPBACK = "127.0.0.1"
 POLL_S = 0.001
+BLOCK = 1 << 20  # bytes
 PATIENCE_NS = 20_000_000_000  # for what the machine alone decides: a start, a stop, an answer
 
 
@@ -67,7 +70,9 @@ class Tail:
                 self._fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
                 return []
-        data = os.read(self._fd, 1 << 20)
+        data = more = os.read(self._fd, BLOCK)
+        while len(more) == BLOCK:
+            data += (more := os.read(self._fd, BLOCK))
         if not data:
             return []
         whole, newline, self._rest = (self._rest + data).rpartition(b"\n")
@@ -167,20 +172,19 @@ class RealEngine:
     def kill(self, node: int) -> None:
         """SIGKILL, until it is reaped."""
         self._ended.add((node, self._born[node]))
-        self._nursery.signal(node, signal.SIGKILL)
-        self._nursery.wait_state(node, "dead")
-        self._read_tails()
+        self._signal(node, signal.SIGKILL, "dead")
 
     def suspend(self, node: int) -> None:
         """SIGSTOP, until the kernel says it stopped."""
-        self._nursery.signal(node, signal.SIGSTOP)
-        self._nursery.wait_state(node, "stopped")
-        self._read_tails()
+        self._signal(node, signal.SIGSTOP, "stopped")
 
     def resume(self, node: int) -> None:
         """SIGCONT, until the kernel says it runs."""
-        self._nursery.signal(node, signal.SIGCONT)
-        self._nursery.wait_state(node, "running")
+        self._signal(node, signal.SIGCONT, "running")
+
+    def _signal(self, node: int, signo: int, state: State) -> None:
+        self._nursery.signal(node, signo)
+        self._nursery.wait_state(node, state, PATIENCE_NS / 1e9)
         self._read_tails()
 
     def arm(self, node: int, points: Sequence[Point]) -> None:
@@ -308,8 +312,11 @@ class RealEngine:
                 raise EngineError(self._obituary(report))
 
     def _read_tails(self) -> None:
-        for tail in self._tails:
+        nursery, *others = self._tails
+        said = nursery.read()  # read first, told last: what it follows is there to be read by now
+        for tail in others:
             self.events.extend(tail.read())
+        self.events.extend(said)
 
     def _obituary(self, report: Died) -> str:
         who = f"node {report.target}" if report.target else "the relay"

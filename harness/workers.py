@@ -1,13 +1,15 @@
 """Work spread over cores: processes that end with whoever they work for.
 
 Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT and
-SIGTERM, and are killed with it, whatever kills it.
+SIGTERM, and are killed with it, whatever kills it. They are also killed when nobody wants any
+more of what they do.
 """
 
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
 from typing import TypeVar
 
 from harness.linux import die_with_parent
@@ -20,11 +22,22 @@ def spread(
     work: Callable[[A], B], cases: Sequence[A], workers: int, at_once: int = 8
 ) -> Iterator[B]:
     """What came of each case, in order; a worker is given so many at once."""
+    others = set(active_children())
     pool = ProcessPoolExecutor(workers, initializer=die_with_parent, initargs=(os.getpid(),))
     try:
         heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
-        found = pool.map(work, cases, chunksize=at_once)
+        chunks = [cases[k : k + at_once] for k in range(0, len(cases), at_once)]
+        futures = [pool.submit(_each, work, chunk) for chunk in chunks]
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
-        yield from found
+        for future in futures:
+            yield from future.result()
+    except BaseException:
+        for worker in set(active_children()) - others:
+            worker.kill()  # and nothing is cancelled: the pool stumbles over what was
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown()
+
+
+def _each(work: Callable[[A], B], cases: Sequence[A]) -> list[B]:
+    return [work(case) for case in cases]

@@ -27,6 +27,13 @@ def test_what_is_named_must_match_and_what_is_not_must_not_be_violated() -> None
     assert outcome(verdicts(X="violated"), {"X": "violated"}) == "as expected"
 
 
+def test_where_either_will_do_it_must_still_be_decided() -> None:
+    for result in ("holds", "violated", "vacuous"):
+        assert outcome(verdicts(X=result), {"X": "either"}) == "as expected"
+    assert surprises(verdicts(X="unknown"), {"X": "either"}) == ["X: expected either, got unknown"]
+    assert surprises([], {"X": "either"}) == ["X: not judged"]
+
+
 def test_a_property_that_was_not_judged_is_a_surprise() -> None:
     assert surprises([], {"X": "holds"}) == ["X: not judged"]
 

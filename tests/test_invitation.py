@@ -9,10 +9,10 @@ import pytest
 from harness.execute import Outcome
 from harness.run import Run
 from harness.scenario import INVITATION, scenario
-from traces.events import AnyEvent, Became
+from nodes.config import Point
+from traces.events import AnyEvent, Became, Received, Sent, Suspended
 from traces.merge import read_trace
 
-COORDINATOR, MEMBER = 3, 1
 Step = tuple[str, dict[str, object]]
 MERGING: list[Step] = [  # the steps of Merge at the node that calls it
     ("stored", {"cell": "counter"}),  # the number is written down, and not yet safe
@@ -35,12 +35,26 @@ JOINING: list[Step] = [  # and at one that is invited
     ("received", {"kind": "Ready", "ack": False}),
     ("sent", {"kind": "Ready", "ack": True}),
 ]
-STEPS = [(COORDINATOR, *step) for step in MERGING] + [(MEMBER, *step) for step in JOINING]
+# Node 4, coordinator of {3, 4}, merges with {1, 2}; 2 forwards the Invitation to its member 1.
+INVITER, OLD_MEMBER, FORWARDER, FORWARDED = 4, 3, 2, 1
+FORWARDING: list[Step] = [
+    ("sent", {"kind": "Invitation", "ack": False, "to": FORWARDED}),
+    ("received", {"kind": "Invitation", "ack": True, "src": FORWARDED}),
+]
+STEPS = [
+    *((INVITER, *step) for step in MERGING),
+    (INVITER, "sent", {"kind": "Invitation", "ack": False, "to": OLD_MEMBER}),
+    *((FORWARDER, *step) for step in JOINING[:2] + FORWARDING + JOINING[2:]),
+    *((FORWARDED, *step) for step in JOINING[:3]),
+]
 
 
 def named(step: tuple[int, str, dict[str, object]]) -> str:
     node, event, where = step
-    return f"{node}-{event}-{where.get('kind') or where.get('s') or where.get('cell')}"
+    what = where.get("kind") or where.get("s") or where.get("cell")
+    answer = "-answer" if where.get("ack") else ""
+    to = f"-to-{where['to']}" if "to" in where else ""
+    return f"{node}-{event}-{what}{answer}{to}"
 
 
 ALONE = {"GM82-3a": "vacuous", "GM82-3b": "vacuous"}
@@ -79,7 +93,7 @@ def test_a_coordinator_killed_at_any_step_of_merge_never_uses_a_number_twice(
         run.settled()
 
     outcome = run(killed_amid_a_merge, engine=engine)
-    assert outcome.surprises == []
+    assert outcome.as_expected  # and each of its waits came true: it was killed there, twice
     made = births(read_trace(outcome.run.trace))
     assert len(made) >= 6
     assert set(made.values()) == {1}
@@ -96,11 +110,15 @@ def test_a_node_killed_or_paused_at_any_step_of_merge_leaves_no_group_divided(
     where: dict[str, object],
     run: Callable[..., Outcome],
 ) -> None:
-    @scenario(nodes=3, protocol=INVITATION, lateness=False)
+    @scenario(nodes=4, protocol=INVITATION, lateness=False)
     def amid_a_merge(run: Run) -> None:
         """GM82-3, Thm A3: exactly at this step the node stops, and the others go on."""
+        halves = run.split([INVITER, OLD_MEMBER], [FORWARDER, FORWARDED])
         run.start()
+        run.settled([INVITER, OLD_MEMBER])
+        run.settled([FORWARDER, FORWARDED])
         run.arm(node, event, **where)
+        run.mend(halves)
         run.reached(node)
         if fault == "killed":
             run.kill(node)
@@ -111,7 +129,21 @@ def test_a_node_killed_or_paused_at_any_step_of_merge_leaves_no_group_divided(
             run.resume(node)
         run.settled()
 
-    assert run(amid_a_merge, engine=engine).as_expected
+    outcome = run(amid_a_merge, engine=engine)
+    assert outcome.as_expected
+    last = stopped_at(read_trace(outcome.run.trace), node)
+    assert Point(event, where).matches(last)
+    if isinstance(last, Sent | Received) and last.kind == "Invitation" and not last.ack:
+        assert last.args[0] == INVITER  # of this merge, and by whomever it is passed on
+        if node == FORWARDED:
+            assert isinstance(last, Received)
+            assert last.src == FORWARDER
+
+
+def stopped_at(events: list[AnyEvent], node: int) -> AnyEvent:
+    """The last line of a node before it stopped itself."""
+    stop = next(i for i, e in enumerate(events) if isinstance(e, Suspended) and e.target == node)
+    return next(event for event in reversed(events[:stop]) if event.node == node)
 
 
 def test_a_counter_that_forgets_is_seen_to_use_a_number_twice(run: Callable[..., Outcome]) -> None:

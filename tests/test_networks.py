@@ -2,12 +2,26 @@
 
 from collections.abc import Callable
 from itertools import combinations, permutations
+from pathlib import Path
 
 import pytest
 
 from harness.execute import Outcome
-from harness.networks import Network, examine, graphs, networks, sample, scenario_of
+from harness.networks import (
+    Network,
+    examine,
+    examine_all_really,
+    graphs,
+    networks,
+    sample,
+    scenario_of,
+)
 from harness.scenario import INVITATION
+from traces.events import Injected, Ruled
+from traces.judge import judge
+from traces.merge import read_trace
+
+MS = 1_000_000
 
 
 def test_there_are_as_many_graphs_as_are_known() -> None:
@@ -63,9 +77,27 @@ def real_sample() -> list[Network]:
 
 @pytest.mark.parametrize("case", real_sample(), ids=lambda case: case.words.replace(" ", "_"))
 def test_on_real_processes_it_ends_as_it_must(case: Network, run: Callable[..., Outcome]) -> None:
-    outcome = run(scenario_of(case), engine="real", seed=case.seed)
+    outcome = run(scenario_of(case, in_full=False), engine="real", seed=case.seed)
     assert not outcome.info.gave_up
     for name in ("S00-4'a", "S00-4'b"):
         assert outcome[name] == "holds"
     for name in ("GM82-3a", "GM82-3b"):
         assert outcome[name] in ("holds", "vacuous")
+    events = read_trace(outcome.run.trace)
+    mends = [e.at for e in events if isinstance(e, Injected) and e.verb == "mend"]
+    before = judge([e for e in events if e.at < mends[0]], outcome.info) if mends else []
+    for verdict in before:
+        if verdict.id in ("S00-4'a", "S00-4'b") and not verdict.examined["machine"]:
+            assert verdict.result == "holds"  # of the network itself, and not of what it became
+
+
+def test_on_real_processes_what_was_one_group_is_watched_for_longer_than_the_bound(
+    tmp_path: Path,
+) -> None:
+    """It is good already when the links are cut: a short look would say nothing about it."""
+    path = Network(3, ((1, 2), (1, 3)), ((1, 2), (1, 3)), 1, as_one=True)
+    (found,) = examine_all_really([path], INVITATION, tmp_path / "runs")
+    assert found.results["S00-4'b"] == "holds"
+    links = [e for e in read_trace(Path(found.run) / "trace.jsonl") if isinstance(e, Ruled)]
+    assert [e.on for e in links] == [True, False]
+    assert links[1].at - links[0].at > found.bound_ms * MS

@@ -37,6 +37,10 @@ def describe(file):
     fds = [os.readlink(f"/proc/self/fd/{fd}") for fd in sorted(os.listdir("/proc/self/fd"))[:-1]]
     Path(file).write_text(json.dumps([fds, signal.getsignal(signal.SIGINT), os.getsid(0)]))
 
+def halting():
+    while True:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
 def answer(word, fd):
     socket.socket(fileno=fd).send(word.encode())
 """
@@ -203,6 +207,17 @@ def test_every_change_of_state_is_reported_and_in_the_trace(nursery: Nursery, he
     at = [e.at for e in reports]
     assert at[0] < stopped < at[1] < continued < at[2] < killed < at[3]
     assert [e.n for e in reports] == [0, 1, 2, 3]
+
+
+def test_who_stops_again_at_once_is_seen_to_have_run(nursery: Nursery, here: Path) -> None:
+    """As a node does that goes on from a pause and is at a point: the kernel tells of the stop."""
+    nursery.spawn(1, 1, "stand_in:halting", [], here / "1.err")
+    for _ in range(20):
+        nursery.wait_state(1, "stopped")
+        nursery.signal(1, signal.SIGCONT)
+        nursery.wait_state(1, "running")
+    nursery.wait_state(1, "stopped")
+    assert [type(e) for e in trace(here)] == [Spawned, *[Suspended, Continued] * 20, Suspended]
 
 
 def test_a_signal_to_the_dead_says_how_they_died(nursery: Nursery, here: Path) -> None:

@@ -50,6 +50,17 @@ def test_a_cluster_whose_test_fails(cluster):
     cluster.start()
     assert cluster.live.coordinator() == 99
 
+@scenario(nodes=2)
+def impossible(run):
+    """None: nobody can do that, and so the harness says."""
+    run.start()
+    run.settled()
+    run.restart(1)
+
+@pytest.mark.parametrize("engine", ["real"])
+def test_where_the_harness_fails(run, engine):
+    run(impossible, engine=engine)
+
 def test_a_wrong_name(run):
     run("coordinater-crash")
 '''
@@ -69,13 +80,27 @@ def test_a_failed_test_shows_the_report_and_the_path_of_its_run(
     pytester.makepyfile(test_bad=BAD)
     result = pytester.runpytest_subprocess(*xdist)
     # A cluster that is not as expected when the test is over is an error of its teardown.
-    result.assert_outcomes(failed=3, passed=1, errors=1)
+    result.assert_outcomes(failed=4, passed=1, errors=1)
     words = result.stdout.str()
     assert words.count("GM82-1a violated") >= 2
     assert "runs/rude-1" in words
     assert "not as expected: GM82-1a: expected holds, got violated" in words
     assert "did you mean coordinator-crash" in words
     assert "test_a_cluster_whose_test_fails-1" in words
+    assert "restart: node 1 is up already" in words
+    kept = pytester.path / "runs" / "failed"
+    for name in (
+        "test_a_rude_scenario-1/rude-1",
+        "test_a_rude_cluster_that_nobody_judged-1/test_a_rude_cluster_that_nobody_judged-1",
+        "test_a_cluster_whose_test_fails-1/test_a_cluster_whose_test_fails-1",
+        "test_where_the_harness_fails-real-1/impossible-1",
+    ):
+        assert (kept / name / "trace.jsonl").exists()
+        assert f"kept in {(kept / name).parent}\n" in words
+        report = (kept / name).parent.joinpath("report.txt").read_text()
+        assert "A3-9      holds" in report
+        assert "Error" in report or "not as expected" in report  # and why the test failed
+    assert words.count("hustings kept") == 4
 
 
 def test_the_markers_and_fixtures_are_listed(pytester: pytest.Pytester) -> None:

@@ -1,6 +1,8 @@
 """Every fault verb does to real processes and sockets what it says, and leaves evidence."""
 
 from pathlib import Path
+from signal import SIGCONT
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -136,6 +138,24 @@ def test_a_killed_node_is_reaped_and_a_restarted_one_has_a_new_life(cluster: Clu
     )
     assert before[0] == 1
     assert after[0] == before[-1] + 1
+
+
+@pytest.mark.cluster(nodes=3)
+def test_a_node_that_overslept_right_before_it_was_killed_is_dead(cluster: Cluster) -> None:
+    """Its last lines, a new life among them, are read together with the word of its death."""
+    up(cluster).pause(2)
+    cluster.elapse(2 * cluster.info.timing.t_p_ms)
+    part = cluster.recorder.dir.parts / "node-2.1.jsonl"
+    cluster.engine._nursery.signal(2, SIGCONT)  # type: ignore[attr-defined]
+    deadline = monotonic() + A_LONG_TIME_MS / 1000
+    while b'"inc":2' not in part.read_bytes():  # the controller does not look meanwhile
+        assert monotonic() < deadline
+    cluster.kill(2)
+    assert 2 not in cluster.live.up
+    assert 2 not in cluster.live.state
+    assert cluster.live.inc[2] > 1
+    cluster.restart(2)
+    cluster.settled()
 
 
 @pytest.mark.cluster(nodes=3)

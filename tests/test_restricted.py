@@ -77,8 +77,7 @@ def test_a_coordinator_killed_at_any_step_leaves_a_log_that_all_recover_from(
         run.seen("sent", kind="Commit", ack=False)
 
     outcome = run(coordinator_killed, engine=engine)
-    assert outcome.surprises == []
-    assert not outcome.info.gave_up
+    assert outcome.as_expected
 
 
 @pytest.mark.parametrize("engine", ["virtual", "real"])
@@ -101,8 +100,7 @@ def test_a_member_killed_at_any_step_leaves_a_log_that_all_recover_from(
         run.seen("sent", kind="Commit", ack=False)
 
     outcome = run(member_killed, engine=engine)
-    assert outcome.surprises == []
-    assert not outcome.info.gave_up
+    assert outcome.as_expected
 
 
 @pytest.mark.parametrize("engine", ["virtual", "real"])
@@ -110,7 +108,7 @@ def test_the_minority_performs_nothing_and_holds_what_the_majority_made_once_hea
     engine: str, run: Callable[..., Outcome]
 ) -> None:
     outcome = run("majority-goes-on", engine=engine)
-    assert outcome.surprises == []
+    assert outcome.as_expected
     events = read_trace(outcome.run.trace)
     performed = Ledger(History(events, 5)).performed()
     (split,) = (e for e in events if isinstance(e, Injected) and e.verb == "cut")

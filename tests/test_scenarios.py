@@ -17,8 +17,8 @@ def test_a_scenario_comes_out_as_expected_and_alike_on_both_engines(
     scenario: Scenario, run: Callable[..., Outcome]
 ) -> None:
     virtual, real = run(scenario, engine="virtual"), run(scenario, engine="real")
-    assert virtual.surprises == []
-    assert real.surprises == []
+    assert virtual.as_expected
+    assert real.as_expected
     said = {verdict.id: verdict.result for verdict in virtual.verdicts}
     for verdict in real.verdicts:
         # An antecedent that one engine never met (a restart, a disturbed election) is no conflict.
@@ -31,14 +31,14 @@ def test_no_seed_changes_a_verdict_on_the_virtual_engine(
 ) -> None:
     for scenario in SCENARIOS:
         outcome = run(scenario, engine="virtual", seed=seed)
-        assert outcome.surprises == [], scenario.name
+        assert outcome.as_expected, scenario.name
 
 
 @pytest.mark.parametrize("nodes", [6, 9, 20])
 def test_a_larger_cluster_elects_as_well(nodes: int, run: Callable[..., Outcome]) -> None:
     for name in ("cold-start", "coordinator-crash", "restart-storm"):
-        assert run(name, engine="virtual", nodes=nodes).surprises == []
-    assert run("coordinator-crash", engine="real", nodes=nodes).surprises == []
+        assert run(name, engine="virtual", nodes=nodes).as_expected
+    assert run("coordinator-crash", engine="real", nodes=nodes).as_expected
 
 
 def test_the_same_seed_gives_the_same_trace_byte_for_byte(run: Callable[..., Outcome]) -> None:
@@ -61,7 +61,7 @@ def test_a_recorded_schedule_drives_another_run_on_either_engine(
     recorded = run("killed-at-the-election-point", engine="virtual")
     schedule = read_schedule(recorded.run.schedule)
     again = run("killed-at-the-election-point", engine=engine, schedule=schedule)
-    assert again.surprises == []
+    assert again.as_expected
     done = read_schedule(again.run.schedule)
     assert [(s.verb, s.nodes) for s in done.steps[: len(schedule.steps)]] == [
         (s.verb, s.nodes) for s in schedule.steps
@@ -77,4 +77,4 @@ def test_a_node_in_a_program_of_its_own_keeps_the_same_contract(
 
     (scenario,) = (s for s in SCENARIOS if s.name == "coordinator-crash")
     foreign = replace(scenario, command=(sys.executable, "-m", "nodes"))
-    assert run(foreign, engine="real", nodes=3).surprises == []
+    assert run(foreign, engine="real", nodes=3).as_expected

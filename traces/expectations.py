@@ -1,7 +1,7 @@
 """Whether the verdicts of a run are the ones its scenario expects.
 
-- A verdict that the scenario names must be the one it names; one that it does not name must
-  not be violated or unknown.
+- A verdict that the scenario names must be the one it names, or any but `unknown` where it says
+  `either`; one that it does not name must not be violated or unknown.
 - `violated`: a property is violated that was not expected to be. `inconclusive`: a verdict
   differs in another way, or the scenario gave up, or the environment itself (A8, A9) was not
   what the scenario needs, which says nothing about a protocol.
@@ -13,13 +13,16 @@ from typing import Literal
 from traces.properties import ENVIRONMENT
 from traces.verdicts import Verdict
 
+EITHER = "either"
 Outcome = Literal["as expected", "violated", "inconclusive"]
 
 
 def differs(verdict: Verdict, expect: Mapping[str, str]) -> str:
     """What was expected instead, or nothing when it is as expected."""
     if verdict.id in expect:
-        return expect[verdict.id] if expect[verdict.id] != verdict.result else ""
+        wanted = expect[verdict.id]
+        met = verdict.result != "unknown" if wanted == EITHER else verdict.result == wanted
+        return "" if met else wanted
     return "holds" if verdict.result in ("violated", "unknown") else ""
 
 
