@@ -137,7 +137,8 @@ class Course:
         found = []
         for links, walk in self.walks:
             groups, lasted, at_first = spans[links]
-            found.append(float(at_first + lasted @ walk.walk(groups)) / history.until)
+            # no `lasted @ ...`: for that numpy would wake threads, which burn every core
+            found.append(float(at_first + (lasted * walk.walk(groups)).sum()) / history.until)
         return found
 
 

@@ -177,6 +177,26 @@ def test_components_are_up_as_long_as_their_rates_say_and_independent() -> None:
     assert all(abs(flip).bit_count() == 1 for flip in flips.tolist())
 
 
+def test_components_that_are_drawn_together_fail_and_are_repaired_each_by_itself() -> None:
+    """All at one rate; node 2 never fails. From up to down and back it takes 1/2 on average."""
+    one, never = Rates(2.0, 2.0), Rates(0.0, 0.0)
+    history = drawn([one, never, one, one], 4000.0, (1,))
+    assert (np.diff(history.at) > 0).all()
+    assert history.at[-1] < history.until
+    flips = np.diff(history.up, prepend=15)
+    for k, others in ((0, 2), (2, 3), (3, 0)):
+        own = history.at[abs(flips) == 1 << k]
+        lasted = np.diff(own, prepend=0.0)
+        assert lasted.mean() == pytest.approx(0.5, rel=0.04)
+        assert lasted.std() == pytest.approx(0.5, rel=0.05)  # as of an exponential time
+        assert np.exp(-2 * lasted).mean() == pytest.approx(0.5, abs=0.01)  # uniform, if it is one
+        assert np.corrcoef(lasted[1:], lasted[:-1])[0, 1] == pytest.approx(0.0, abs=0.05)
+        both = history.up >> k & history.up >> others & 1
+        times = np.diff(history.at, append=history.until)
+        assert float((times * both).sum()) / history.until == pytest.approx(0.25, abs=0.02)
+    assert (history.up >> 1 & 1).all()
+
+
 def test_groups_are_found_the_same_with_a_table_and_without() -> None:
     network = NETWORKS["I3a"]
     masks = np.random.default_rng(1).integers(0, 1 << 13, 500)
