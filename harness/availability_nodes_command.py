@@ -25,10 +25,10 @@ from harness.progress import shown
 
 RUNS = Path("runs")
 LENGTH = 20.0  # of a history, in mean times to a failure
-PACES, HISTORIES = (3, 10, 30, 100), 12
+PACES, HISTORIES = (3, 10, 30, 100, 300), 12
 REAL_PACE, REAL_HISTORIES = 10, 4
 ENOUGH = 10  # histories for an interval
-REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE)
+REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE, CONSENSUS)
 
 
 class Line(NamedTuple):
@@ -51,7 +51,7 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
     seeds = range(args.seed, args.seed + (REAL_HISTORIES if on_processes else HISTORIES))
     trials = [
         Trial(network, mix, strategy, pace, LENGTH, seed)
-        for strategy in (REAL if on_processes else (name for name in RIVALS if name != CONSENSUS))
+        for strategy in (REAL if on_processes else RIVALS)
         for pace in paces
         for seed in seeds
     ]
