@@ -37,7 +37,7 @@ from traces.merge import read_trace
 
 UNIT = Rates(1.0, 1.0)
 LOOKING = frozenset(  # at every Check, whatever happens
-    ("RollCall", "Present", "AreYouCoordinator", "AreYouMember")
+    ("RollCall", "Present", "Token", "TokenTaken", "AreYouCoordinator", "AreYouMember")
 )
 Moment = tuple[int, tuple[int, ...]]
 """An instant, and the groups from then on."""

@@ -148,15 +148,13 @@ def _add_availability(parser: argparse.ArgumentParser) -> None:
     for what in ("node", "link"):
         parser.add_argument(f"--{what}-rates", type=_rates, metavar="FAIL,REPAIR",
                             help=f"of each {what}; the other kind never fails")  # fmt: skip
-    parser.add_argument(
-        "--time", type=_above_0, default=200.0, help="length of a run (default 200)"
-    )
-    parser.add_argument("--width", type=_above_0, default=1.0, metavar="POINTS",
+    parser.add_argument("--time", type=_above_0, help="length of a run (default 200)")
+    parser.add_argument("--width", type=_above_0, metavar="POINTS",
                         help="of the 95%% intervals, at most (default 1)")  # fmt: skip
     parser.add_argument("--readings", action="store_true", help="other readings of some strategies")
     parser.add_argument("--seed", type=_up_to(2**32), default=1, help="of all histories")
     parser.add_argument("--engine", choices=("virtual", "real"),
-                        help="nodes that run the policies, on one network and mix")  # fmt: skip
+                        help="nodes that run the policies; one network (R5), mix (1)")  # fmt: skip
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
     parser.add_argument("--json", action="store_true", help="results as JSON")
     parser.set_defaults(command=_availability)

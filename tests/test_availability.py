@@ -480,6 +480,10 @@ def test_a_graph_and_rates_of_ones_own_as_json(tmp_path: Path) -> None:
         (("--node-rates", "0,0"), "nothing ever fails"),
         (("--mix", "1", "--node-rates", "1,1"), "only one of them"),
         (("--width", "0"), "not a number above 0"),
+        (("--engine", "virtual", "--time", "3"), "no --time"),
+        (("--engine", "virtual", "--link-rates", "1,1"), "no --link-rates"),
+        (("--engine", "virtual", "--readings"), "no --readings"),
+        (("--engine", "virtual", "--networks", "R5,C5"), "one network at a time"),
     ],
 )
 def test_a_wrong_word_gets_one_clear_answer(
