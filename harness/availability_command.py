@@ -170,7 +170,9 @@ def _print(cells: list[Cell], exact: Exact, claims: list[Finding], pictures: lis
 def _table(cells: list[Cell], exact: Exact) -> Table:
     mix = cells[0].setting.mix
     title = f"mix {mix.name}: {WHERE[mix.name]}" if mix.name in WHERE else "the rates given"
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    table = Table(
+        box=None, pad_edge=False, collapse_padding=True, title=title, title_justify="left"
+    )  # fmt: skip
     table.add_column("strategy", no_wrap=True)
     for cell in cells:
         table.add_column(cell.setting.network.name, justify="right")
@@ -184,7 +186,10 @@ def _table(cells: list[Cell], exact: Exact) -> Table:
 
 
 def _claims_table(claims: list[Finding]) -> Table:
-    table = Table(box=None, pad_edge=False, title="What BGS86 5.2 says", title_justify="left")
+    legend = ", ".join(f"{mark} {result}" for result, mark in MARKS.items())
+    table = Table(
+        box=None, pad_edge=False, title=f"What BGS86 5.2 says: {legend}", title_justify="left"
+    )
     table.add_column("")
     table.add_column("mix")
     table.add_column("claim", ratio=3)

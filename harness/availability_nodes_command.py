@@ -111,7 +111,9 @@ def _mean(some: Sequence[Compared], what: Callable[[Compared], float]) -> float:
 def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> None:
     console = Console(highlight=False)
     title = f"{network.name}, mix {mix.name}, nodes on the {engine} engine: % uptime"
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    table = Table(
+        box=None, pad_edge=False, collapse_padding=True, title=title, title_justify="left"
+    )  # fmt: skip
     table.add_column("strategy", no_wrap=True)
     for head in ("sent", *lines[0].nodes, "once", "late by", "study"):
         table.add_column(head, justify="right", no_wrap=True)

@@ -54,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
     except BrokenPipeError:

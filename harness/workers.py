@@ -1,13 +1,15 @@
 """Work spread over cores: processes that end with whoever they work for.
 
 Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT and
-SIGTERM, and are killed with it, whatever kills it.
+SIGTERM, and are killed with it, whatever kills it. While it kills them it is deaf as well: who
+presses Ctrl-C twice would otherwise leave it waiting for workers that nobody ends.
 """
 
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
 from typing import TypeVar
 
 from harness.linux import die_with_parent
@@ -22,9 +24,20 @@ def spread(
     """What came of each case, in order; a worker is given so many at once."""
     pool = ProcessPoolExecutor(workers, initializer=die_with_parent, initargs=(os.getpid(),))
     try:
-        heard = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        heard = _deaf()
         found = pool.map(work, cases, chunksize=at_once)
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
         yield from found
-    finally:
+    except BaseException:
+        heard = _deaf()
+        for worker in active_children():
+            worker.kill()
         pool.shutdown(cancel_futures=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
+        raise
+    pool.shutdown()
+
+
+def _deaf() -> set[int | signal.Signals]:
+    """To interruptions, from now on; what was not heard before."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))

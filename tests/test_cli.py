@@ -531,17 +531,29 @@ def test_a_cover_that_outruns_its_budget_is_unknown_and_says_what_to_type(folder
     assert re.search(r"^S00-4'b +holds", enough.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_no_worker_survives_the_end_of_networks(folder: Path, signo: int) -> None:
+@pytest.mark.parametrize(
+    ("command", "signo", "times"),
+    [
+        ("networks", signal.SIGINT, 1), ("networks", signal.SIGTERM, 1),
+        ("networks", signal.SIGKILL, 1), ("availability", signal.SIGINT, 3),
+    ],
+)  # fmt: skip
+def test_no_worker_survives_the_end_of_a_command_however_often_it_is_told(
+    folder: Path, command: str, signo: int, times: int
+) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "networks"],
+        [sys.executable, "-m", "harness", command],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
     deadline = time.monotonic() + 20
     while len(family(folder)) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)  # between two looks at /proc
-    os.killpg(process.pid, signo) if signo == signal.SIGINT else os.kill(process.pid, signo)
+    for _ in range(times):
+        if process.poll() is None:
+            os.killpg(process.pid, signo) if signo == signal.SIGINT else os.kill(process.pid, signo)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)  # as long as it takes to press a key again
     try:
         _, err = process.communicate(timeout=20)
     finally:
