@@ -8,6 +8,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,8 @@ def command(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(cells, exact, claims)
     else:
-        _print(cells, exact, claims, pictures)
+        with suppress(SystemExit):  # how rich says that the reader has left; the figures are kept
+            _print(cells, exact, claims, pictures)
     return 0
 
 

@@ -7,6 +7,7 @@ of the simulation of the same histories. Progress goes to stderr, the table to s
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -25,7 +26,7 @@ from harness.progress import shown
 
 RUNS = Path("runs")
 LENGTH = 20.0  # of a history, in mean times to a failure
-PACES, HISTORIES = (3, 10, 30, 100, 300), 12
+PACES, HISTORIES = (3, 10, 30, 100), 48
 REAL_PACE, REAL_HISTORIES = 10, 4
 ENOUGH = 10  # histories for an interval
 REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE, CONSENSUS)
@@ -72,9 +73,8 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
         value = [{**row._asdict(), "late": row.late._asdict()} for row in rows]
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
         return 0
-    _print(rows, network, mix, args.engine)
-    for path in pictures:
-        print(f"picture  {path}")
+    with suppress(SystemExit):  # how rich says that the reader has left
+        _print(rows, network, mix, args.engine, pictures)
     return 0
 
 
@@ -108,14 +108,16 @@ def _mean(some: Sequence[Compared], what: Callable[[Compared], float]) -> float:
     return sum(map(what, some)) / len(some)
 
 
-def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> None:
+def _print(
+    lines: Sequence[Line], network: Network, mix: Mix, engine: str, pictures: Sequence[Path]
+) -> None:
     console = Console(highlight=False)
     title = f"{network.name}, mix {mix.name}, nodes on the {engine} engine: % uptime"
     table = Table(
         box=None, pad_edge=False, collapse_padding=True, title=title, title_justify="left"
     )  # fmt: skip
     table.add_column("strategy", no_wrap=True)
-    for head in ("sent", *lines[0].nodes, "once", "late by", "study"):
+    for head in ("sent", *lines[0].nodes, "at once", "late by", "study"):
         table.add_column(head, justify="right", no_wrap=True)
     for row in lines:
         table.add_row(
@@ -125,10 +127,12 @@ def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> No
     console.print(table)
     console.print(
         "sent: messages for each failure or repair, without those of every Check, which ask who is "
-        "there or hand on a token; columns by the mean time to a failure, in Checks; once: at "
-        "once, the same histories simulated as these nodes read the strategy; late by: what the "
+        "there or hand on a token; columns by the mean time to a failure, in Checks; at "
+        "once: the same histories simulated as these nodes read the strategy; late by: what the "
         "slowest pace still lacks, history by history; study: simulated as the study reads it"
     )
+    for path in pictures:
+        console.print(f"picture  {path}")
 
 
 def _late(it: Estimate) -> str:

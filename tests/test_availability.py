@@ -458,6 +458,16 @@ def test_the_command_prints_tables_and_keeps_figures_and_pictures(tmp_path: Path
     assert png.startswith(b"\x89PNG\r\n")
 
 
+def test_a_reader_who_leaves_early_is_no_failure(tmp_path: Path) -> None:
+    asked = "availability --networks R5 --mix 2 --time 3 --width 90"
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m harness {asked} | true; exit ${{PIPESTATUS[0]}}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "runs/availability.csv").exists()
+
+
 def test_a_graph_and_rates_of_ones_own_as_json(tmp_path: Path) -> None:
     asked = ("--graph", "1-2 2-3 3-4", "--node-rates", "1,4", "--json")
     done = hustings(tmp_path, *asked, *SHORT)
