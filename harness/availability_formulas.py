@@ -39,7 +39,7 @@ def winner(groups: tuple[int, ...], nodes: int) -> Winner:
 
 
 @cache
-def formulas(
+def formulas_of(
     strategy: Strategy, token: Literal["circulating", "passed", "kept"], nodes: int
 ) -> "Formulas":
     """Those of a strategy; links, thresholds and halts change none of them."""

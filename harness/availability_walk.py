@@ -15,7 +15,7 @@ from operator import attrgetter, getitem
 import numpy as np
 
 from harness.availability_cores import Core, Game, Groups, majority
-from harness.availability_formulas import Winner, formulas, winner
+from harness.availability_formulas import Winner, formulas_of, winner
 from harness.availability_history import Flags, Ints
 
 
@@ -86,7 +86,7 @@ class TracedWalk(Walk):
 
     def __init__(self, game: Game, table: Sequence[Groups]) -> None:
         super().__init__(game, table)
-        self.formulas = formulas(game.strategy, game.rival.token, len(game.nodes))
+        self.formulas = formulas_of(game.strategy, game.rival.token, len(game.nodes))
         self.winners: list[Winner] = []
         self.rounds: list[dict[int, int]] = []
 
@@ -104,7 +104,7 @@ class TracedWalk(Walk):
         winners, rounds, formulas = self.winners, self.rounds, self.formulas
         circulating, noticing = game.circulating, game.noticing_halts
         threshold = game.rival.threshold
-        resetting = start.active if game.strategy.balance == "catch-up" else None
+        resetting = start.active if game.strategy.balance == "catch-up" else 0  # when all are there
         active, votes, beside = start.active, start.votes, formulas.at_first()
         token, halted = start.token, False
         for groups in history.tolist():
