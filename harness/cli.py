@@ -148,7 +148,7 @@ def _add_availability(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mix", choices=("1", "2", "3"), help="nodes and links fail, nodes, links")
     for what in ("node", "link"):
         parser.add_argument(f"--{what}-rates", type=_rates, metavar="FAIL,REPAIR",
-                            help=f"of each {what}; the other kind never fails")  # fmt: skip
+                            help=f"of each {what}; what has no rates never fails")  # fmt: skip
     parser.add_argument("--time", type=_above_0, help="length of a run (default 200)")
     parser.add_argument("--width", type=_above_0, metavar="POINTS",
                         help="of the 95%% intervals, at most (default 1)")  # fmt: skip
