@@ -64,8 +64,10 @@ class Rival(NamedTuple):
 
     - The token is `circulating`, to the next node of its holder's group whenever groups change; or
       is `passed` on in the active group only when its holder has used it; or `kept` where it is.
-    - Consensus is reached `after` each event in the active group, or after failures only: then
-      who returns has no votes until somebody is excluded (BGS86 5.1: "after each failure").
+    - Consensus is reached `after` each event in the active group; or after failures only: then
+      who returns has no votes until somebody is excluded (BGS86 5.1: "after each failure"). Or
+      when other members are in the group, by all links between them: the nodes of nodes.consensus
+      do not know which are up.
     - Catching up: the votes are reset once one of them has hit `threshold` and all are there.
     - A node that was without an active group for a while is as it was (`same`) when the group that
       it returns to is the next one there is; or it counts as having been `away`, as with the nodes
@@ -74,7 +76,7 @@ class Rival(NamedTuple):
 
     strategy: Strategy
     token: Literal["circulating", "passed", "kept"] = "circulating"
-    after: Literal["events", "failures"] = "events"
+    after: Literal["events", "failures", "members"] = "events"
     threshold: int = THRESHOLD
     after_halt: Literal["same", "away"] = "same"
 
@@ -86,6 +88,7 @@ READINGS: dict[str, dict[str, Rival]] = {
     "token passed": {TOKEN: RIVALS[TOKEN]._replace(token="passed")},
     "token kept": {TOKEN: RIVALS[TOKEN]._replace(token="kept")},
     "after failures": {CONSENSUS: RIVALS[CONSENSUS]._replace(after="failures")},
+    "by members": {CONSENSUS: RIVALS[CONSENSUS]._replace(after="members")},
     "reset late": {name: RIVALS[name]._replace(threshold=10**9) for name in (TWICE, ONCE)},
     "away": {
         name: rival._replace(after_halt="away")

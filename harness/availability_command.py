@@ -8,7 +8,8 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module, util
+from contextlib import suppress
+from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from harness.availability import (
     NETWORKS,
     OTHERWISE,
     RIVALS,
+    TIME,
     Mix,
     Network,
     Rates,
@@ -30,12 +32,14 @@ from harness.availability import (
 from harness.availability_claims import Finding, findings
 from harness.availability_cores import Game
 from harness.availability_exact import of_chain, of_static_votes
+from harness.availability_pictures import drawn
 from harness.availability_study import Cell, Rivals, Setting, replicate, study
 from harness.crews import crew
 from harness.progress import shown
 from harness.schedule import ScheduleError
 
 RUNS = Path("runs")
+WIDTH = 1.0  # of a 95% interval, in points; BGS86 5.1 has 10
 STATES = 1 << 15  # of a static network, for which the exact answer is looked for
 MARKS = {"confirmed": "✓", "not confirmed": "✗", "depends on the variant": "~"}
 WHERE = {"1": "Nodes and links fail", "2": "Only nodes fail", "3": "Only links fail"}
@@ -49,12 +53,12 @@ def command(args: argparse.Namespace) -> int:
     if args.engine:
         return _with_nodes(args)
     settings = [
-        Setting(network, mix, _rivals(args), args.time, args.seed)
+        Setting(network, mix, _rivals(args), args.time or TIME, args.seed)
         for network in _networks(args)  # all mixes of a network together: what is kept serves them
         for mix in _mixes(args)
     ]
     with crew(replicate, args.scheduler) as done:
-        cells = study(settings, args.width / 100, done, shown)
+        cells = study(settings, (args.width or WIDTH) / 100, done, shown)
     with crew(_exact, None) as done_here:
         exact: Exact = dict(
             pair for some in shown(done_here(settings), len(settings), "exact") for pair in some
@@ -67,17 +71,22 @@ def command(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(cells, exact, claims)
     else:
-        _print(cells, exact, claims, pictures)
+        with suppress(SystemExit):  # how rich says that the reader has left; the figures are kept
+            _print(cells, exact, claims, pictures)
     return 0
 
 
 def _with_nodes(args: argparse.Namespace) -> int:
-    """One network and mix: the first of those asked for."""
-    if args.node_rates or args.link_rates:
-        raise ScheduleError("--engine takes its rates from the mix; --mix 1, 2 or 3")
+    """One network and mix: the first of all, unless told otherwise."""
+    for name in ("node-rates", "link-rates", "time", "width", "readings"):
+        if getattr(args, name.replace("-", "_")):
+            raise ScheduleError(f"--engine has histories of its own, and no --{name}")
+    networks = _networks(args)
+    if args.networks and len(networks) > 1:
+        raise ScheduleError("--engine is for one network at a time")
     import harness.availability_nodes_command as nodes
 
-    return nodes.command(args, _networks(args)[0], _mixes(args)[0])
+    return nodes.command(args, networks[0], _mixes(args)[0])
 
 
 # --- what is asked for ----------------------------------------------------------------------
@@ -163,7 +172,9 @@ def _print(cells: list[Cell], exact: Exact, claims: list[Finding], pictures: lis
 def _table(cells: list[Cell], exact: Exact) -> Table:
     mix = cells[0].setting.mix
     title = f"mix {mix.name}: {WHERE[mix.name]}" if mix.name in WHERE else "the rates given"
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    table = Table(
+        box=None, pad_edge=False, collapse_padding=True, title=title, title_justify="left"
+    )  # fmt: skip
     table.add_column("strategy", no_wrap=True)
     for cell in cells:
         table.add_column(cell.setting.network.name, justify="right")
@@ -177,7 +188,10 @@ def _table(cells: list[Cell], exact: Exact) -> Table:
 
 
 def _claims_table(claims: list[Finding]) -> Table:
-    table = Table(box=None, pad_edge=False, title="What BGS86 5.2 says", title_justify="left")
+    legend = ", ".join(f"{mark} {result}" for result, mark in MARKS.items())
+    table = Table(
+        box=None, pad_edge=False, title=f"What BGS86 5.2 says: {legend}", title_justify="left"
+    )
     table.add_column("")
     table.add_column("mix")
     table.add_column("claim", ratio=3)
@@ -194,37 +208,19 @@ def _figures(found: Finding) -> str:
     return ", ".join(pieces) + other
 
 
-def _drawn(cells: Sequence[Cell], mix: Mix) -> Iterator[Path]:
-    """Uptime by network, one line a strategy, like Graphs 1 to 3."""
-    curves = import_module("reports.curves")
+def _drawn(cells: Sequence[Cell], mix: Mix) -> list[Path]:
+    """Uptime by network."""
     here = [cell for cell in cells if cell.setting.mix == mix]
     if len(here) < 2:
-        return  # a curve has two points
-    lines = [
-        curves.Line(
-            name,
-            [(k, 100 * cell.uptime(name).mean) for k, cell in enumerate(here)],
-            dash=_dash(name),
-        )
+        return []  # a curve has two points
+    uptimes = {
+        name: [100 * cell.uptime(name).mean for cell in here]
         for name, _ in here[0].setting.rivals
         if name in RIVALS
-    ]
+    }
     title = f"{WHERE.get(mix.name, 'The rates given')}: mean % uptime"
     names = [cell.setting.network.name for cell in here]
-    path = RUNS / f"availability-{mix.name}.svg"
-    path.write_text(curves.chart(title, "network", lines, names))
-    yield path
-    if util.find_spec("matplotlib"):
-        drawn = import_module("reports.curves_png").png(title, "network", lines, names)
-        path.with_suffix(".png").write_bytes(drawn)
-        yield path.with_suffix(".png")
-
-
-def _dash(name: str) -> str:
-    """Catching up, decreasing and overthrowing look different without colour too."""
-    if name.startswith("overthrow"):
-        return "2 3"
-    return "7 3" if name.endswith("decrease") else ""
+    return drawn(RUNS / f"availability-{mix.name}", title, "network", uptimes, names)
 
 
 def _rows(cells: list[Cell], exact: Exact) -> Iterator[dict[str, Any]]:

@@ -70,7 +70,7 @@ class Game:
     """One strategy on one network."""
 
     def __init__(self, network: Network, rival: Rival) -> None:
-        self.rival, self.strategy = rival, rival.strategy
+        self.rival, self.strategy, self.links = rival, rival.strategy, network.links
         self.nodes = tuple(range(1, network.nodes + 1))
         self.initial = initial_votes(self.nodes, network.links)
         nothing: tuple[Table, ...] = ((),) * network.nodes
@@ -107,11 +107,12 @@ class Game:
         if self.rival.after == "failures" and not gone:
             return core._replace(active=group.nodes)
         votes = dict(enumerate(core.votes, 1))
+        links = self.links if self.rival.after == "members" else group.links
         wishes = [
             wanted(
                 self.strategy, i, votes, members(core.last[i - 1]) or before, now,
                 dict(core.tables[i - 1]), returned=core.halted or i not in before,
-                token=core.token or None, links=group.links,
+                token=core.token or None, links=links,
             )
             for i in self.nodes
         ]  # fmt: skip

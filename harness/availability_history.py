@@ -11,7 +11,7 @@ its own; a history is all of these events in the order of time. Rules:
 Limits: networks are connected, and have `MOST` nodes and links at most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,15 +42,34 @@ def components(network: Network, mix: Mix) -> list[Rates]:
 def drawn(rates: Sequence[Rates], until: float, seed: Sequence[int]) -> History:
     """One history."""
     chance = np.random.default_rng(seed)
-    times, flips = [np.empty(0)], [np.empty(0, np.int64)]
-    for k, rate in enumerate(rates):
-        if rate.fail:
-            times.append(alternating(rate, until, chance))
-            flips.append(np.full(len(times[-1]), 1 << k, np.int64))
-    at, flipped = np.concatenate(times), np.concatenate(flips)
+    failing = {1 << k: rate for k, rate in enumerate(rates) if rate.fail}
+    often = {times for rate in failing.values() for times in rate}
+    at, flipped = (as_one if len(often) == 1 else each_by_itself)(failing, until, chance)
+    up = ((1 << len(rates)) - 1) ^ np.bitwise_xor.accumulate(flipped)
+    return History(at, up, until)
+
+
+def as_one(
+    failing: Mapping[int, Rates], until: float, chance: np.random.Generator
+) -> tuple[Floats, Ints]:
+    """Where all fail and are repaired at one rate.
+
+    Each is a Poisson process, whatever its state, and so are all of them together; every event is
+    any component's with the same probability. There is nothing to be sorted.
+    """
+    often = sum(rate.fail for rate in failing.values())
+    at = alternating(Rates(often, often), until, chance)
+    return at, np.array(list(failing))[chance.integers(len(failing), size=len(at), dtype=np.uint8)]
+
+
+def each_by_itself(
+    failing: Mapping[int, Rates], until: float, chance: np.random.Generator
+) -> tuple[Floats, Ints]:
+    """At any rates."""
+    times = [alternating(rate, until, chance) for rate in failing.values()]
+    at, flipped = np.concatenate(times), np.repeat(list(failing), list(map(len, times)))
     order = np.argsort(at, kind="stable")  # runs that are sorted already are merged
-    up = ((1 << len(rates)) - 1) ^ np.bitwise_xor.accumulate(flipped[order])
-    return History(at[order], up, until)
+    return at[order], flipped[order]
 
 
 def alternating(rate: Rates, until: float, chance: np.random.Generator) -> Floats:

@@ -1,8 +1,9 @@
 """The study's histories under real nodes: reassignment that takes time, and what it costs.
 
-BGS86 5.1 assumes that votes change at once. Here nodes that run a policy by themselves
-(`nodes.autonomous`) live through the same histories, on either engine, and lose time: a node looks
-who is there at every Check, and asks for votes by P4. Rules:
+BGS86 5.1 assumes that votes change at once. Here nodes live through the same histories, on either
+engine, and lose time: those that run a policy by themselves (`nodes.autonomous`) look who is there
+at every Check, and ask for votes by P4; under group consensus (`nodes.consensus`) they first elect
+a coordinator, which decides by two-phase commit. Rules:
 
 - The time unit of a history is the mean time to a failure, and to a repair; how many Checks that
   is, is the *pace*. The slower the pace, the less reassignment lasts in comparison.
@@ -12,11 +13,9 @@ who is there at every Check, and asks for votes by P4. Rules:
 - Some group is active, as in the simulation, if it has a majority of the votes in force. So a run
   is compared with the simulation of the very same history, and what is left is delay.
 
-Limits: group consensus has nodes of another kind, whose votes are no single number, and is not
-compared. Messages under way when a node is killed are lost, as they are.
+Limits: messages under way when a node is killed are lost, as they are.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -24,20 +23,22 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from harness.availability import RIVALS, THRESHOLD, Mix, Network, Rates
-from harness.availability_cores import majority, mask, members
+from harness.availability import RIVALS, THRESHOLD, Mix, Network, Rates, Rival
+from harness.availability_cores import mask, members
 from harness.availability_history import History, components, drawn, groups_of
 from harness.availability_study import Course
+from harness.availability_votes import Assigned, InForce, OwnVotes
 from harness.execute import execute, info_of
 from harness.run import Run
-from harness.scenario import AUTONOMOUS_TWO, Scenario
+from harness.scenario import AUTONOMOUS_TWO, CONSENSUS, Scenario
 from harness.virtual import VirtualEngine
-from traces.events import AnyEvent, Became, Sent
+from traces.events import AnyEvent, Became, Sent, Stored
 from traces.merge import read_trace
 
 UNIT = Rates(1.0, 1.0)
-LOOKING = frozenset(("RollCall", "Present"))  # at every Check, whatever happens
-VOTES = re.compile(r"(\d+) votes")  # what S(i).d says
+LOOKING = frozenset(  # at every Check, whatever happens
+    ("RollCall", "Present", "Token", "TokenTaken", "AreYouCoordinator", "AreYouMember")
+)
 Moment = tuple[int, tuple[int, ...]]
 """An instant, and the groups from then on."""
 
@@ -54,6 +55,16 @@ class Trial:
     seed: int
 
     @property
+    def rival(self) -> Rival:
+        """The strategy as the study reads it."""
+        return RIVALS[self.strategy]
+
+    @property
+    def by_consensus(self) -> bool:
+        """Whether a coordinator decides for all."""
+        return self.rival.strategy.rule == "consensus"
+
+    @property
     def history(self) -> History:
         """What happens, in units of the mean time to a failure."""
         rates = components(self.network, self.mix)
@@ -68,7 +79,7 @@ class Compared:
     trial: Trial
     nodes: float
     as_read: float
-    """Simulated, as these nodes read the strategy: who was without a group was away."""
+    """Simulated, as these nodes read the strategy: what they cannot know, they do not know."""
     simulated: float
     """As the study reads it."""
     messages: float
@@ -98,11 +109,13 @@ def scenario_of(trial: Trial, moments: list[Moment]) -> Scenario:
         "strategy": trial.strategy,
         "links": [list(link) for link in network.links],
     }
-    if RIVALS[trial.strategy].strategy.balance == "catch-up":
+    if trial.rival.strategy.balance == "catch-up":
         parameters["threshold"] = THRESHOLD
 
     def script(run: Run) -> None:
         run.start()
+        if trial.by_consensus:
+            run.settled()
         run.elapse(run.info.timing.check_ms)  # until all know who is there
         history, unit_ms = trial.history, trial.pace * run.info.timing.check_ms
         begun, rule = run.passed_ms, 0
@@ -121,7 +134,7 @@ def scenario_of(trial: Trial, moments: list[Moment]) -> Scenario:
 
     return Scenario(
         "availability", f"BGS86 5: {trial.strategy} on {network.name}.", script, network.nodes,
-        AUTONOMOUS_TWO, lateness=False, parameters=parameters,
+        CONSENSUS if trial.by_consensus else AUTONOMOUS_TWO, lateness=False, parameters=parameters,
     )  # fmt: skip
 
 
@@ -142,38 +155,40 @@ def happens(run: Run, network: Network, before: int, up: int, rule: int) -> int:
     return apart
 
 
+def as_nodes_read(rival: Rival) -> Rival:
+    """Nodes cannot know what went on without them, nor which links are up."""
+    return rival._replace(after_halt="away", after="members")
+
+
 def compared(trial: Trial, events: Sequence[AnyEvent], moments: Sequence[Moment]) -> Compared:
     """The fraction of the time in which some group had a majority of the votes in force."""
     start, end, history = moments[0][0], moments[-1][0], trial.history
-    rival = RIVALS[trial.strategy]
-    rivals = (("", rival._replace(after_halt="away")), (" ", rival))
+    rivals = (("", as_nodes_read(trial.rival)), (" ", trial.rival))
     as_read, simulated = Course(trial.network, rivals).uptimes(history)
     sent = sum(
         isinstance(event, Sent) and event.kind not in LOOKING and start <= event.at <= end
         for event in events
     )
-    up = active_ns(trial.network.nodes, events, moments) / (end - start)
+    in_force = Assigned() if trial.by_consensus else OwnVotes(trial.network.nodes)
+    up = active_ns(in_force, events, moments) / (end - start)
     return Compared(trial, up, as_read, simulated, sent / max(1, len(history.at)))
 
 
-def active_ns(nodes: int, events: Sequence[AnyEvent], moments: Sequence[Moment]) -> int:
-    """How long some group had a majority of the votes in force, from the first moment to the last.
-
-    A dead node has the votes it had: they are in its safe cell.
-    """
-    votes, since, total = [0] * nodes, moments[0][0], 0
+def active_ns(in_force: InForce, events: Sequence[AnyEvent], moments: Sequence[Moment]) -> int:
+    """How long some group had a majority of the votes in force, first moment to last."""
     groups: tuple[int, ...] = ()
-    changes: list[tuple[int, Became | tuple[int, ...]]] = [
-        *((event.at, event) for event in events if isinstance(event, Became)), *moments
+    since, end, total = moments[0][0], moments[-1][0], 0
+    changes: list[tuple[int, AnyEvent | tuple[int, ...]]] = [
+        *((event.at, event) for event in events if isinstance(event, Became | Stored)), *moments
     ]  # fmt: skip
     for at, what in sorted(changes, key=itemgetter(0)):
-        if at >= since and any(majority(group, votes) for group in groups):
-            total += min(at, moments[-1][0]) - since
+        if at > since and any(map(in_force.majority, groups)):
+            total += min(at, end) - since
         since = max(at, since)
         if isinstance(what, tuple):
             groups = what
-        elif found := VOTES.fullmatch(what.d):
-            votes[what.node - 1] = int(found[1])
-        if since >= moments[-1][0]:
+        else:
+            in_force.take(what)
+        if since >= end:
             break
     return total

@@ -7,8 +7,8 @@ of the simulation of the same histories. Progress goes to stderr, the table to s
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -19,16 +19,17 @@ from rich.table import Table
 
 from harness.availability import CONSENSUS, RIVALS, TWICE, Mix, Network
 from harness.availability_nodes import Compared, Trial, real, virtual
+from harness.availability_pictures import drawn
 from harness.availability_study import Estimate, estimate
 from harness.crews import crew
 from harness.progress import shown
 
 RUNS = Path("runs")
 LENGTH = 20.0  # of a history, in mean times to a failure
-PACES, HISTORIES = (3, 10, 30, 100), 12
+PACES, HISTORIES = (3, 10, 30, 100), 48
 REAL_PACE, REAL_HISTORIES = 10, 4
 ENOUGH = 10  # histories for an interval
-REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE)
+REAL = ("static", "overthrow-ranking-decrease", "alliance-2v-decrease", TWICE, CONSENSUS)
 
 
 class Line(NamedTuple):
@@ -51,7 +52,7 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
     seeds = range(args.seed, args.seed + (REAL_HISTORIES if on_processes else HISTORIES))
     trials = [
         Trial(network, mix, strategy, pace, LENGTH, seed)
-        for strategy in (REAL if on_processes else (name for name in RIVALS if name != CONSENSUS))
+        for strategy in (REAL if on_processes else RIVALS)
         for pace in paces
         for seed in seeds
     ]
@@ -63,15 +64,17 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
         for row in map(line_of, _by_strategy(found)):
             row.nodes["virtual"] = lines[row.strategy].nodes[f"{REAL_PACE}"]
             lines[row.strategy] = row
+    rows = [*lines.values()]
+    RUNS.mkdir(exist_ok=True)
+    pictures = [] if on_processes else _drawn(rows, network, mix)
     if args.json:
         import msgspec
 
-        value = [row._asdict() for row in lines.values()]
+        value = [{**row._asdict(), "late": row.late._asdict()} for row in rows]
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
         return 0
-    _print([*lines.values()], network, mix, args.engine)
-    if not on_processes:
-        print(f"picture  {_drawn([*lines.values()], network, mix)}")
+    with suppress(SystemExit):  # how rich says that the reader has left
+        _print(rows, network, mix, args.engine, pictures)
     return 0
 
 
@@ -105,43 +108,43 @@ def _mean(some: Sequence[Compared], what: Callable[[Compared], float]) -> float:
     return sum(map(what, some)) / len(some)
 
 
-def _print(lines: Sequence[Line], network: Network, mix: Mix, engine: str) -> None:
+def _print(
+    lines: Sequence[Line], network: Network, mix: Mix, engine: str, pictures: Sequence[Path]
+) -> None:
     console = Console(highlight=False)
     title = f"{network.name}, mix {mix.name}, nodes on the {engine} engine: % uptime"
-    table = Table(box=None, pad_edge=False, title=title, title_justify="left")
+    table = Table(
+        box=None, pad_edge=False, collapse_padding=True, title=title, title_justify="left"
+    )  # fmt: skip
     table.add_column("strategy", no_wrap=True)
-    heads = ("sent", *lines[0].nodes, "at once", "late by", "not away")
-    for head in heads:
-        table.add_column(head, justify="right")
+    for head in ("sent", *lines[0].nodes, "at once", "late by", "study"):
+        table.add_column(head, justify="right", no_wrap=True)
     for row in lines:
         table.add_row(
             row.strategy, f"{row.messages:.1f}", *(f"{up:.1f}" for up in row.nodes.values()),
-            f"{row.as_read:.1f}", _late(row.late),
-            f"{row.simulated:.1f}",
+            f"{row.as_read:.1f}", _late(row.late), f"{row.simulated:.1f}",
         )  # fmt: skip
     console.print(table)
     console.print(
-        "sent: messages for each failure or repair, without those that ask who is there; columns "
-        "by the mean time to a failure, in Checks; at once: the same histories simulated as these "
-        "nodes read the strategy; late by: what the slowest pace still lacks, history by history; "
-        "not away: simulated as the study reads it"
+        "sent: messages for each failure or repair, without those of every Check, which ask who is "
+        "there or hand on a token; columns by the mean time to a failure, in Checks; at "
+        "once: the same histories simulated as these nodes read the strategy; late by: what the "
+        "slowest pace still lacks, history by history; study: simulated as the study reads it"
     )
+    for path in pictures:
+        console.print(f"picture  {path}")
 
 
 def _late(it: Estimate) -> str:
-    return f"{it.mean:+.1f}" + (f" ± {it.half:.1f}" if it.half < inf else "")
+    return f"{it.mean:+.1f}" + (f"±{it.half:.1f}" if it.half < inf else "")
 
 
-def _drawn(lines: Sequence[Line], network: Network, mix: Mix) -> Path:
+def _drawn(lines: Sequence[Line], network: Network, mix: Mix) -> list[Path]:
     """Uptime by pace."""
-    curves = import_module("reports.curves")
-    names = [*lines[0].nodes, "at once"]
-    drawn = [
-        curves.Line(row.strategy, list(enumerate([*row.nodes.values(), row.as_read])))
-        for row in lines
-    ]
-    RUNS.mkdir(exist_ok=True)
-    path = RUNS / "availability-delay.svg"
-    title = f"{network.name}, mix {mix.name}: % uptime of nodes"
-    path.write_text(curves.chart(title, "mean time to a failure, in Checks", drawn, names))
-    return path
+    return drawn(
+        RUNS / "availability-delay",
+        f"{network.name}, mix {mix.name}: % uptime of nodes",
+        "mean time to a failure, in Checks",
+        {row.strategy: [*row.nodes.values(), row.as_read] for row in lines},
+        [*lines[0].nodes, "at once"],
+    )

@@ -128,15 +128,17 @@ class Course:
         """The fraction of the time in which some group was active, for each rival."""
         spans = {}
         for links in {links for links, _ in self.walks}:
-            numbers = self.groupings[links].of(history.up)
-            begun = self.groupings[links].begun
-            new = np.flatnonzero(np.diff(numbers, prepend=begun))  # the others change no group
-            lasted = np.diff(history.at[new], append=history.until)
-            spans[links] = numbers[new], lasted, history.until - lasted.sum()
+            groups = self.groupings[links].of(history.up)
+            before = np.concatenate(([self.groupings[links].begun], groups[:-1]))
+            new = np.flatnonzero(groups != before)  # the others change no group
+            at = history.at[new]
+            lasted = np.append(at[1:], history.until) - at
+            spans[links] = groups[new], lasted, history.until - lasted.sum()
         found = []
         for links, walk in self.walks:
-            numbers_, lasted, before = spans[links]
-            found.append(float(before + lasted[walk.walk(numbers_)].sum()) / history.until)
+            groups, lasted, at_first = spans[links]
+            # no `lasted @ ...`: for that numpy would wake threads, which burn every core
+            found.append(float(at_first + (lasted * walk.walk(groups)).sum()) / history.until)
         return found
 
 

@@ -55,6 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
     except BrokenPipeError:
@@ -148,16 +149,14 @@ def _add_availability(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mix", choices=("1", "2", "3"), help="nodes and links fail, nodes, links")
     for what in ("node", "link"):
         parser.add_argument(f"--{what}-rates", type=_rates, metavar="FAIL,REPAIR",
-                            help=f"of each {what}; the other kind never fails")  # fmt: skip
-    parser.add_argument(
-        "--time", type=_above_0, default=200.0, help="length of a run (default 200)"
-    )
-    parser.add_argument("--width", type=_above_0, default=1.0, metavar="POINTS",
+                            help=f"of each {what}; what has no rates never fails")  # fmt: skip
+    parser.add_argument("--time", type=_above_0, help="length of a run (default 200)")
+    parser.add_argument("--width", type=_above_0, metavar="POINTS",
                         help="of the 95%% intervals, at most (default 1)")  # fmt: skip
     parser.add_argument("--readings", action="store_true", help="other readings of some strategies")
     parser.add_argument("--seed", type=_up_to(2**32), default=1, help="of all histories")
     parser.add_argument("--engine", choices=("virtual", "real"),
-                        help="nodes that run the policies, on one network and mix")  # fmt: skip
+                        help="nodes that run the policies; one network (R5), mix (1)")  # fmt: skip
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster that does it")
     parser.add_argument("--json", action="store_true", help="results as JSON")
     parser.set_defaults(command=_availability)

@@ -112,7 +112,9 @@ class Simulation:
     def regroup(self, group: set[int]) -> None:
         strategy, gone = self.rival.strategy, excluded_from(self.active, group)
         if strategy.rule == "consensus":
-            unchanged = self.rival.after == "failures" and not gone
+            unchanged = (self.rival.after == "failures" and not gone) or (
+                self.rival.after == "members" and group == self.active
+            )
         else:
             unchanged = group == self.active and not group & self.away
         if not unchanged:
@@ -125,7 +127,8 @@ class Simulation:
 
     def reassign(self, group: set[int]) -> None:
         strategy, votes = self.rival.strategy, dict(self.votes_of(group))
-        links = [(i, j) for i, j in self.links_up() if i in group and j in group]
+        known = self.network.links if self.rival.after == "members" else self.links_up()
+        links = [(i, j) for i, j in known if i in group and j in group]
         wishes = {
             i: wanted(
                 strategy, i, votes, self.last[i], group, self.tables[i],

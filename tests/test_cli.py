@@ -547,25 +547,32 @@ def test_a_cover_that_outruns_its_budget_is_unknown_and_says_what_to_type(folder
 
 
 @pytest.mark.parametrize(
-    ("engine", "signo"),
+    ("command", "signo", "times"),
     [
-        ("virtual", signal.SIGINT),
-        ("virtual", signal.SIGTERM),
-        ("virtual", signal.SIGKILL),
-        ("real", signal.SIGTERM),
+        ("networks", signal.SIGINT, 1),
+        ("networks", signal.SIGTERM, 1),
+        ("networks", signal.SIGKILL, 1),
+        ("networks --engine real", signal.SIGTERM, 1),
+        ("availability", signal.SIGINT, 3),
     ],
 )
-def test_no_worker_survives_the_end_of_networks(folder: Path, engine: str, signo: int) -> None:
+def test_no_worker_survives_the_end_of_a_command_however_often_it_is_told(
+    folder: Path, command: str, signo: int, times: int
+) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "harness", "networks", "--engine", engine],
+        [sys.executable, "-m", "harness", *command.split()],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         start_new_session=True,
     )  # fmt: skip
     deadline = time.monotonic() + 20
-    wanted = 2 if engine == "virtual" else 10  # real workers have nodes, each its own
+    wanted = 10 if "real" in command else 2  # real workers have nodes, each its own
     while len(family(folder)) < wanted and time.monotonic() < deadline:
         time.sleep(0.01)  # between two looks at /proc
-    os.killpg(process.pid, signo) if signo == signal.SIGINT else os.kill(process.pid, signo)
+    for _ in range(times):
+        if process.poll() is None:
+            os.killpg(process.pid, signo) if signo == signal.SIGINT else os.kill(process.pid, signo)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.05)  # as long as it takes to press a key again
     try:
         _, err = process.communicate(timeout=20)
     finally:
