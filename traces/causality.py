@@ -38,9 +38,9 @@ _BY_LIFE = 40  # a datagram is as new as the life of its sender, then its number
 class Clocks:
     """The clock at each of some stops, by messages and time edges.
 
-    A time edge goes to a place from an earlier one. `at` has the clocks and `totals` what a clock
-    that knew of every tick would say there; a clock that does is that same integer, so that `is`
-    tells. `ticked` has the keys of each node's ticks.
+    A time edge goes to a place from an earlier one. `at` has the clocks, and `totals`, for the
+    stops at which a clock did not know of every tick so far, what it would have been if it had.
+    `ticked` has the keys of each node's ticks.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Clocks:
     ) -> None:
         self.lanes = Lanes(nodes)
         self.at: list[int] = []
-        self.totals: list[int] = []
+        self.totals: dict[int, int] = {}
         self.ticked: list[list[int]] = [[] for _ in range(nodes + 1)]
         self._follow(events, stops, {stop_at(*to): stop_at(*at) for to, at in edges.items()})
 
@@ -69,17 +69,17 @@ class Clocks:
     ) -> None:
         merge, size = self.lanes.merge, len(self.ticked)
         ticks = [0, *map(unit, range(size - 1))]
-        total = 0
+        total = 0  # a clock that knows of every tick is this same integer: so `is` tells
         clock = [total] * size
         told = [[total] * size for _ in ticks]  # told[i][j]: the last clock that i sent to j
         heard = [[total] * size for _ in ticks]  # heard[j][i]: the last one that j took from i
         pending = [[list[tuple[int, int]]() for _ in ticks] for _ in ticks]
         pinned = dict.fromkeys(sources.values(), 0)
-        done = 0
+        done, note = 0, self.at.append
         for stop in _agenda(stops, sources):
-            what, node, key = stop & WHAT, stop >> NODE & NODES, stop >> KEY
-            end = (key >> 1) + 1
-            if not key & 1 and type(events[end - 1]) is Sent:
+            what, node = stop & WHAT, stop >> NODE & NODES
+            end = (stop >> KEY + 1) + 1
+            if type(events[end - 1]) is Sent and not stop >> KEY & 1:
                 end -= 1  # a datagram carries the tick of its own sending
             for event in events[done:end]:
                 kind = type(event)
@@ -103,22 +103,22 @@ class Clocks:
                         told[i][j] = now
                         pending[i][j].append((event.inc << _BY_LIFE | event.m, now))  # type: ignore[union-attr]
             done = end
-            if what == TICKS:
-                total += ticks[node]
-                clock[node] += ticks[node]
-                self.ticked[node].append(key)
-            elif what == TELLS:
+            if what == TELLS:
                 pinned[place_of(stop)] = clock[node]
                 continue
+            if what == TICKS:
+                knew, total = clock[node] == total, total + ticks[node]
+                clock[node] = total if knew else clock[node] + ticks[node]
+                self.ticked[node].append(stop >> KEY)
             elif what == LEARNS:
-                now = merge(clock[node], pinned[sources[stop]])
-                clock[node] = total if now == total else now
-                continue
+                clock[node] = merge(clock[node], pinned[sources[stop]])
             now = clock[node]
             if now == total:
                 now = clock[node] = total
-            self.at.append(now)
-            self.totals.append(total)
+            elif what != LEARNS:
+                self.totals[len(self.at)] = total
+            if what != LEARNS:
+                note(now)
 
 
 # A stop is one integer, so that a million of them are soon in order: the key, the node, and what

@@ -29,7 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from traces.causality import NODE, NODES, Clocks, Place, Stop, place_of, stop_at
+from traces.causality import Clocks, Place, Stop, place_of, stop_at
 from traces.cuts import Swept, Turn
 from traces.lives import History
 
@@ -73,31 +73,13 @@ def unrecorded(
     """What was swept, on the other cuts; `edges` are the time edges of the order."""
     if not any(some.many for some in swept):
         return [Unrecorded() for _ in swept]
-    stops = _stops(swept)
+    stops = sorted(swept[0].stops)
     clocks = Clocks(history.nodes, history.events, stops, edges)
-    here = enumerate(zip(stops, clocks.at, clocks.totals, strict=True))
-    hiding = {place_of(stop): k for k, (stop, clock, total) in here if clock is not total}
+    hiding = {place_of(stops[k]): k for k in clocks.totals}
     return [
         Unrecorded(bool(some.many), *(_compare(some, clocks, hiding) if hiding else ()))
         for some in swept
     ]
-
-
-def _stops(swept: Sequence[Swept]) -> list[Stop]:
-    """Where a node changes what it says within a group in which two things were said."""
-    changes, many = swept[0].changes, set[str]().union(*(some.many for some in swept))
-    if "" in many:  # all nodes are of one group
-        return sorted([change[0] for change in changes])
-    stops, inside = list[Stop](), set[int]()
-    for change in changes:
-        stop, node = change[0], change[0] >> NODE & NODES
-        if change[2] in many:
-            inside.add(node)
-            stops.append(stop)
-        elif node in inside:
-            inside.discard(node)
-            stops.append(stop)
-    return sorted(stops)
 
 
 def _compare(swept: Swept, clocks: Clocks, hiding: Mapping[Stop, int]) -> tuple[list[Hidden], int]:

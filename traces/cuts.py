@@ -15,8 +15,9 @@ cut of its own, between event i and the next. Rules:
 Limits: recorded cuts only; the other consistent cuts are for traces.concurrent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from traces.causality import KEY, NODE, NODES, Stop, stop_at
@@ -36,10 +37,10 @@ class Disagreement:
     until: int | None = None
 
 
-Change = tuple[Stop, int, str, *tuple[object, ...]]
-"""(where, stamp, group, says, ...): from there on the node is of this group and says these things.
+Change = tuple[Stop, int, *tuple[object, ...]]
+"""(where, stamp, says, ...): from there on the node says these things, one for each agreement.
 
-One for each agreement; None: it has no say. The clock ticks there if it ceased to say something.
+None: it has no say. Of nodes that must agree within groups, a thing is (group, thing).
 """
 
 
@@ -59,13 +60,17 @@ class Turn(NamedTuple):
 class Swept:
     """One agreement over all recorded cuts; `pairs` is how many pairs of states met.
 
-    `changes` are those of all agreements that were swept together; this one is number `which`.
-    Only in the groups `many`, where two things were ever said, can nodes disagree.
+    `stops` are where a node ceased to say something, and its clock ticks, or began to; `changes`
+    are what it says from there on, in this agreement and in those that were swept with it: this
+    one is number `which`. Only in the groups `many`, where two things were ever said, can nodes
+    disagree.
     """
 
     cuts: int
-    changes: list[Change] = field(default_factory=list)
+    stops: list[Stop]
+    changes: Callable[[], list[Change]]
     which: int = 0
+    by_group: bool = False
     pairs: int = 0
     found: list[Disagreement] = field(default_factory=list)
     many: set[str] = field(default_factory=set)
@@ -73,55 +78,71 @@ class Swept:
     def turns(self) -> Iterator[Turn]:
         """Where a node says another thing within these groups."""
         last: dict[int, tuple[str, object]] = {}
-        for stop, at, group, *things in self.changes:
-            node = stop >> NODE & NODES
-            says = things[self.which] if group in self.many else None
+        for stop, at, *things in self.changes():
+            node, says, group = stop >> NODE & NODES, things[self.which], ""
+            if self.by_group and says is not None:
+                group, says = says  # type: ignore[misc]
+            if group not in self.many:
+                group, says = "", None
             left, before = last.get(node, ("", None))
-            if (before is not None or says is not None) and (left, before) != (group, says):
+            if (left, before) != (group, says):
                 yield Turn(stop >> KEY, at, node, left, before, group, says)
-            last[node] = group, says
+                last[node] = group, says
 
 
 def sweep(
     history: History, by_group: bool = False, active: frozenset[str] = ACTIVE
 ) -> tuple[Swept, Swept]:
     """Both parts of Assertion 1 (GM82 III), or of 3 (GM82 IV), over every recorded cut."""
+    return _sweep(history, by_group, active, None)
+
+
+def _changes(history: History, by_group: bool, active: frozenset[str]) -> list[Change]:
+    """What is said when: seldom wanted, and as dear as all the rest."""
     changes: list[Change] = []
-    cuts = len(history.events) + len(history.crashes)
-    groups = [""] * (history.nodes + 1)
-    a, b = (_Agreement(history, groups, Swept(cuts, changes, which)) for which in (0, 1))
-    a_says, b_says = a.says, b.says
-    asking = [stop_at(0, node, ticks=False) for node in range(len(groups))]
-    ticking = [stop_at(0, node, ticks=True) for node in range(len(groups))]
+    _sweep(history, by_group, active, changes)
+    return changes
+
+
+def _sweep(
+    history: History, by_group: bool, active: frozenset[str], changes: list[Change] | None
+) -> tuple[Swept, Swept]:
+    cuts, stops, many = len(history.events) + len(history.crashes), list[Stop](), history.nodes + 1
+    again = partial(_changes, history, by_group, active)
+    a, b = (_Agreement(history, Swept(cuts, stops, again, k, by_group)) for k in (0, 1))
+    a_says, b_says, a_in, b_in = a.says, b.says, a.within, b.within
+    asking = [stop_at(0, node, ticks=False) for node in range(many)]
+    ticking = [stop_at(0, node, ticks=True) for node in range(many)]
     for key, state in history.steps:
         node = state.node
+        coordinator: object = None
+        task: object = None
         if type(state) is Became and state.s in active:
-            coordinator: int | None = state.c
-            task = state.d if state.s == "Normal" else None
-            group = state.g if by_group else ""
-        else:
-            coordinator, task, group = None, None, ""
-        was, did, left = a_says[node], b_says[node], groups[node]
-        groups[node] = group
-        if was != coordinator or left != group:
-            a.step(key, state, left, group, coordinator)
-            if did != task or (task is not None and left != group):
-                b.step(key, state, left, group, task)
+            coordinator = (state.g, state.c) if by_group else state.c
+            if state.s == "Normal":
+                task = (state.g, state.d) if by_group else state.d
+        was, did = a_says[node], b_says[node]
+        if was != coordinator:
+            a.step(key, state, coordinator)
+            if did != task:
+                b.step(key, state, task)
             elif task is not None:
-                b.pairs += b.within[group].size - 1
+                b.pairs += b_in[node].size - 1
             ceased = was is not None
         elif did != task:
-            a.pairs += a.within[group].size - 1
-            b.step(key, state, left, group, task)
+            a.pairs += a_in[node].size - 1
+            b.step(key, state, task)
             ceased = did is not None
         else:
             if coordinator is not None:
-                a.pairs += a.within[group].size - 1
-            if task is not None:
-                b.pairs += b.within[group].size - 1
+                a.pairs += a_in[node].size - 1
+                if task is not None:
+                    b.pairs += b_in[node].size - 1
             continue
         stop = key << KEY | (ticking[node] if ceased else asking[node])  # as stop_at does it
-        changes.append((stop, state.at, group, coordinator, task))
+        stops.append(stop)
+        if changes is not None:
+            changes.append((stop, state.at, coordinator, task))
     return a.done(), b.done()
 
 
@@ -138,27 +159,32 @@ class _Group:
 class _Agreement:
     """Counts what the nodes that must agree say; None: this node has no say."""
 
-    def __init__(self, history: History, groups: list[str], swept: Swept) -> None:
-        self.history, self.groups, self.swept = history, groups, swept
-        self.pairs = 0
+    def __init__(self, history: History, swept: Swept) -> None:
+        self.history, self.swept, self.pairs = history, swept, 0
         self.says: list[object] = [None] * (history.nodes + 1)
-        self.within: dict[str, _Group] = {}
+        self.groups = {"": _Group()}
+        self.within = [self.groups[""]] * (history.nodes + 1)
         self.split = 0  # groups that disagree
         self.open: Disagreement | None = None
 
-    def step(self, key: int, state: State, left: str, group: str, says: object) -> None:
+    def step(self, key: int, state: State, says: object) -> None:
         """The node says something else, or nothing any more."""
         node = state.node
         before, self.says[node] = self.says[node], says
         if before is not None:
-            old = self.within[left]
+            old = self.within[node]
             old.size -= 1
             old.counts[before] = count = old.counts[before] - 1
             if not count:
                 old.things -= 1
                 self.split -= old.things == 1
         if says is not None:
-            new = self.within.get(group) or self.within.setdefault(group, _Group())
+            if self.swept.by_group:
+                group: str = says[0]  # type: ignore[index]
+                self.within[node] = self.groups.get(group) or self.groups.setdefault(
+                    group, _Group()
+                )
+            new = self.within[node]
             self.pairs += new.size
             new.size += 1
             count = new.counts.get(says, 0)
@@ -172,7 +198,7 @@ class _Agreement:
     def done(self) -> Swept:
         """What was found."""
         self.swept.pairs = self.pairs
-        self.swept.many = {group for group, it in self.within.items() if len(it.counts) > 1}
+        self.swept.many = {group for group, it in self.groups.items() if len(it.counts) > 1}
         return self.swept
 
     def _turn(self, key: int, state: State) -> None:
@@ -181,11 +207,11 @@ class _Agreement:
             self.open.end, self.open.until = key, state.at
             self.open = None
             return
-        mine, group = self.says[state.node], self.groups[state.node]
+        mine, group = self.says[state.node], self.within[state.node]
         other = next(
             i
             for i, said in enumerate(self.says)
-            if said not in (None, mine) and self.groups[i] == group
+            if said not in (None, mine) and self.within[i] is group
         )
         self.open = Disagreement(key, state.at, (state, self.history.state_at(other, key)))
         self.swept.found.append(self.open)

@@ -7,7 +7,7 @@ by messages, and by nothing else. Nothing excuses a case.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from traces.causality import least_cut, stop_at
@@ -77,7 +77,9 @@ class LockRulings:
         """Locks that one who took the object later did not know to be free."""
         history, found = self.case.history, list[Hidden]()
         for changes in _changes(self.taken, self.case):
-            (others,) = unrecorded(history, [Swept(0, changes, many={""})], {})
+            stops = [change[0] for change in changes]
+            swept = Swept(0, stops, partial(list, changes), many={""})
+            (others,) = unrecorded(history, [swept], {})
             found += others.found
         return sorted(found, key=lambda it: (it.gap, it.later.key))
 
@@ -132,7 +134,7 @@ def _changes(locks: list[Lock], case: "Case") -> Iterator[list[Change]]:
         ):
             before, now = held.get(it.node), it.name if begins else None
             if begins or before == it.name:
-                changes.append((stop_at(2 * i, it.node, before is not None), events[i].at, "", now))
+                changes.append((stop_at(2 * i, it.node, before is not None), events[i].at, now))
                 held.pop(it.node, None)
                 held |= {it.node: it.name} if begins else {}
         yield changes
