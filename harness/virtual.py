@@ -305,15 +305,19 @@ class VirtualEngine:
                 if self._to_point(seat, out):
                     return
                 out.clear()
+            clock, n, keep = self._clock, seat.n, self._keep
             for event in out:
-                self._clock = clock = event.at = self._clock + 1
-                event.n = n = seat.n
-                seat.n = n + 1
-                self._keep(event)
+                clock += 1
+                event.at = clock
+                event.n = n
+                n += 1
+                keep(event)
                 if type(event) is Sent:
                     wire = seat.wires[event.to]
                     if wire.rules:
+                        self._clock = clock
                         self._ruled(wire, event)
+                        clock = self._clock
                         continue
                     # As `_deliver` does it: nearly all events are datagrams without a rule.
                     at = clock + FASTEST + int(self._latency() * SPREAD)
@@ -329,6 +333,7 @@ class VirtualEngine:
                     if type(event) in KEPT:
                         self._act(seat, event)
             out.clear()
+            self._clock, seat.n = clock, n
         if kernel.deadline < seat.wake:  # else it is woken before, and looks again
             seat.wake = due = kernel.deadline
             self._pushed = pushed = self._pushed + 1

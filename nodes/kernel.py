@@ -160,7 +160,9 @@ class Kernel:
         if type(value) is GeneratorType:
             self._begin(Process(kind, [value], src, call))
         elif call:
-            self._send(src, kind, True, call, () if value is None else (value,))
+            # (True,) is a constant; one made for each answer is one more for a trace to keep.
+            answer = (True,) if value is True else () if value is None else (value,)
+            self._send(src, kind, True, call, answer)
 
     def ask(self, now: int, number: int, kind: str, args: dict[str, Any]) -> None:
         """A client of the node wants something."""
