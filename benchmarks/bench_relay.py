@@ -31,6 +31,9 @@ SIZE, WINDOW, CREDIT = 200, 128, 32  # a default receive buffer holds 166 of the
 ROUNDS, DATAGRAMS, PINGS = 9, 30_000, 3_000
 SOCAT_LOSES = 30  # tolerated: it was seen to lose one or two of 30,000, for reasons not known
 GIVE_UP_S = 2.0
+# Between two messages everybody falls asleep, the CPU too. A virtual one polls for a while before
+# it halts (200 us by default), and pings that come at about that pace find it now halted, now not.
+ASLEEP_S = 0.001
 
 fork = multiprocessing.get_context("fork")
 Route = tuple[Callable[[bytes, Address], int], Address]
@@ -215,19 +218,19 @@ def latency_row() -> Row:
         receiver.start()
         ways = [five.direct[0], five.relayed[0]]  # node 1 to node 2
         for sendto, address in islice(chain.from_iterable(repeat(ways)), PINGS):
-            time.sleep(0.0002)  # until everybody is asleep again, as between real messages
+            time.sleep(ASLEEP_S)
             sendto(time.monotonic_ns().to_bytes(8) + bytes(SIZE - 8), address)
             ours.recv(1)
         took_ns: list[int] = result.recv()
         receiver.join()
     direct, relayed = median(took_ns[0::2]) / 1e3, median(took_ns[1::2]) / 1e3
-    added = relayed - direct
     return Row(
-        "relay added one-way latency p50",
+        "relay one-way latency p50",
         "direct loopback p50",
-        f"{added / direct:.2f}x ({added:.0f} us more than {direct:.0f})",
-        "<= 2.5",
-        added / direct <= 2.5,
+        f"{relayed / direct:.2f}x ({relayed:.0f} / {direct:.0f} us), so "
+        f"{relayed / direct - 1:.2f}x added",
+        "<= 2.5 in all",
+        relayed / direct <= 2.5,
     )
 
 
