@@ -46,6 +46,19 @@ def _cut_off(run: Run, b: int, c: int, d: int) -> int:
     return cut
 
 
+def _cut_off_without_token(run: Run) -> int:
+    """BGS86 4.3: a is cut off at the point where b has the token from it.
+
+    Whoever has it sends it on with its next look at the group. From d it would go to a again: the
+    others are to find out before it is there, and so it has the longest way to go.
+    """
+    run.arm(B, "received", kind="Token")
+    run.reached(B)
+    cut = run.isolate(A)
+    run.resume(B)
+    return cut
+
+
 def _gives_back(run: Run, cut: int, *takers: int) -> None:
     """BGS86 4.4.2: a returns, and those who took votes on have five again."""
     run.mend(cut)
@@ -127,8 +140,7 @@ def supplanted_by_rank(run: Run) -> None:
 def supplanted_by_token(run: Run) -> None:
     """BGS86 4.3: whoever has the token has 17, and one only; a returns, and all is as it was."""
     run.start()
-    run.seen("received", kind="Token")  # it is with a no more
-    cut = run.isolate(A)
+    cut = _cut_off_without_token(run)
     run.seen("became", d="17 votes")
     run.mend(cut)
     run.seen("became", d="5 votes")
@@ -149,8 +161,7 @@ def token_outside(run: Run) -> None:
     for node in (A, B, D):
         _remembers(run, node, [A, B, D])
     run.mend(cut)
-    run.seen("received", node=D, kind="Token")
-    run.isolate(A)
+    _cut_off_without_token(run)
     run.seen("became", d="17 votes")
 
 
