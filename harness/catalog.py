@@ -14,6 +14,8 @@ from harness.scenario import Scenario
 from nodes.config import load_protocol
 from nodes.protocol import Protocol
 
+_FOLDERS: list[Path] = []  # of the files that scenarios were taken from
+
 
 class UnknownName(Exception):  # noqa: N818 (the message is for the user)
     """No such scenario or file; the message names the nearest right ones."""
@@ -52,7 +54,8 @@ def protocols() -> dict[str, type[Protocol]]:
 def protocol_named(name: str) -> str:
     """The name itself, if there is such a class: one of ours, or one that can be imported."""
     if "" not in sys.path:
-        sys.path.insert(0, "")  # one of the user's own, in the folder it is run from
+        # One of the user's own, in the folder it is run from; the nodes look there in this order.
+        sys.path.insert(len(_FOLDERS), "")
     try:
         found: object = load_protocol(name)
     except (ImportError, AttributeError, ValueError):
@@ -79,9 +82,12 @@ def _from_file(path: Path, one: str) -> list[Scenario]:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise UnknownName(f"{path} is no Python file")
+    _refuse_namesakes(path.resolve())
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(path.stem, module)
-    sys.path.insert(0, str(path.resolve().parent))  # a protocol of its own, for every process
+    if path.resolve().parent not in _FOLDERS:
+        _FOLDERS.append(path.resolve().parent)
+        sys.path.insert(0, str(_FOLDERS[-1]))  # a protocol of its own, for every process
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -94,6 +100,18 @@ def _from_file(path: Path, one: str) -> list[Scenario]:
     if one and one not in found:
         raise UnknownName(_no_such(f"scenario in {path}", one, list(found)))
     return [found[one]] if one else list(found.values())
+
+
+def _refuse_namesakes(path: Path) -> None:
+    """A protocol is known by the name of its module: of two, the wrong one would be judged."""
+    for name, module in list(sys.modules.items()):
+        file = Path(getattr(module, "__file__", None) or "built in").resolve()
+        if name == path.stem or file.parent in _FOLDERS:
+            ours = path.with_name(f"{name}.py")
+            if ours.is_file() and ours != file:
+                raise UnknownName(
+                    f"{ours} and {file} have one name: rename one of them, or run each by itself"
+                )
 
 
 def _no_such(what: str, name: str, known: list[str]) -> str:
