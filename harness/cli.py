@@ -16,13 +16,13 @@ and a wrong name answer at once.
 
 import argparse
 import errno
+import io
 import math
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -40,30 +40,54 @@ USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 2, 3, 4, 130
 EXPORTS = {"shiviz": "reports.shiviz", "perfetto": "reports.perfetto", "dot": "reports.past"}
 
 
+# Left to Python they would end with 1, which is a verdict, or with what exit() was told.
+_BUGS = (Exception, SystemExit)
+
+
 class UsageError(Exception):
     """What the user typed cannot be done; the message says why and what to type."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
+    _outlive_the_reader()
     args = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        return int(args.command(args))
+        code = int(args.command(args))
+        print(end="", flush=True)
+        return code
     except UsageError as error:
         return _fail(str(error), USAGE)
     except MemoryError as error:
         return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is on its way out
+        for again in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(again, signal.SIG_IGN)  # it is on its way out
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception as error:  # a bug: left to Python it would end with 1, which is a verdict
+    except _BUGS as error:
         traceback.print_exc()
         return _fail(f"{type(error).__name__}: {error}", HARNESS_FAULT)
+
+
+class _Stdout(io.FileIO):
+    """Standard output. If its reader leaves, the rest goes nowhere: the verdict stands."""
+
+    def write(self, b: Any, /) -> int:
+        try:
+            return super().write(b)
+        except OSError as error:  # what is left is not to fail once more as Python ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            if isinstance(error, BrokenPipeError):
+                return len(b)
+            raise
+
+
+def _outlive_the_reader() -> None:
+    if (old := sys.__stdout__) is not None and old is sys.stdout:
+        out = io.BufferedWriter(_Stdout(old.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(out, old.encoding, old.errors, line_buffering=old.isatty())
 
 
 def _interrupt(*_: object) -> NoReturn:
@@ -318,7 +342,7 @@ def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "
             return _fail(f"{scenario.name}: {_with_notes(error)}", HARNESS_FAULT), None
         except MemoryError as error:
             return _fail(f"{scenario.name}: {error}", INCONCLUSIVE), None
-        except Exception as error:  # a bug, in the scenario, the protocol or here: never a verdict
+        except _BUGS as error:  # in the scenario, the protocol or here: never a verdict
             traceback.print_exc()
             words = f"{type(error).__name__}: {_with_notes(error)}"
             return _fail(f"{scenario.name}: {words}", HARNESS_FAULT), None
@@ -366,8 +390,7 @@ def _print_json(value: Any) -> None:
 def _print_report(run: "RunDir", verdicts: "list[Verdict]") -> None:
     from rich.console import Console
 
-    with suppress(SystemExit):  # how rich says that the reader has left; the verdict stands
-        import_module("reports.terminal").render(run, verdicts, Console())
+    import_module("reports.terminal").render(run, verdicts, Console())
 
 
 # --- check and report -----------------------------------------------------------------------
@@ -414,7 +437,11 @@ def _check(args: argparse.Namespace) -> int:
         for verdict in verdicts:
             margin = f"; margin {verdict.margin.words}" if verdict.margin else ""
             print(f"{verdict.id:10} {verdict.result:9} {verdict.because}{margin}")
-    return code(verdicts, run.read_info())
+    info = run.read_info()
+    for what, why in (("gave up", info.gave_up), ("broke off", info.broke_off)):
+        if why:
+            print(f"hustings: {run.path} {what}: {why}", file=sys.stderr)
+    return code(verdicts, info)
 
 
 def _report(args: argparse.Namespace) -> int:

@@ -6,8 +6,8 @@ three times in all, and says so.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from traces.verdicts import InvalidTrace, Verdict
 ATTEMPTS = 3
 AS_EXPECTED, VIOLATED, USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 CODES = {"as expected": AS_EXPECTED, "violated": VIOLATED, "inconclusive": INCONCLUSIVE}
+NOT_CLOSED = "it is still under way, or its controller was killed"
 ENGINE_FAULTS = (EngineError, NurseryGone, ProcessGone, RelayError, TimeoutError, OSError)
 
 
@@ -71,7 +72,7 @@ class Outcome:
 
 def code(verdicts: list[Verdict], info: RunInfo) -> int:
     """The exit code these verdicts deserve."""
-    return CODES[outcome(verdicts, info.expect, bool(info.gave_up))]
+    return CODES[outcome(verdicts, info.expect, bool(info.gave_up or info.broke_off))]
 
 
 def execute(
@@ -147,6 +148,7 @@ class Recorder:
             check_parameters(scenario.protocol, scenario.parameters, range(1, self.info.nodes + 1))
         self.dir = new_run(runs, scenario.name)
         self.dir.parts.mkdir()
+        self.info.broke_off = NOT_CLOSED
         self.dir.write_info(self.info)  # a run that is killed must still be readable
         self._sink = logger.add(self.dir.log, level="DEBUG", colorize=False)
         try:
@@ -165,14 +167,8 @@ class Recorder:
 
     def record(self, schedule: Schedule | None = None) -> None:
         """The whole run, from its first step until every process is gone."""
-        why = ""
-        try:
+        with self.closing():
             self._drive(schedule)
-        except BaseException as error:
-            why = str(error) or type(error).__name__
-            raise
-        finally:
-            self.close(why or self.info.gave_up)
 
     def _drive(self, schedule: Schedule | None) -> None:
         """Let the scenario, or the schedule, do its work, and mend what it left broken."""
@@ -186,7 +182,19 @@ class Recorder:
             logger.warning("gave up: {}", reason)
         self.run.finish()
 
-    def close(self, why: str = "") -> None:
+    @contextmanager
+    def closing(self) -> Iterator[None]:
+        """Close at the end of it, however it ends; the stored run says if it was an error."""
+        why = ""
+        try:
+            yield
+        except BaseException as error:
+            why = f"{type(error).__name__}: {error}".removesuffix(": ")
+            raise
+        finally:
+            self.close(why)
+
+    def close(self, why: str) -> None:
         """End every process and put the trace together, whatever happened."""
         run = self.run
         try:
@@ -194,7 +202,8 @@ class Recorder:
             with suppress(OSError):  # a full disk must not keep the processes alive
                 alive = tuple(sorted(run.live.up))
                 self.engine.record(Injected(step=run.next_step, verb="end", nodes=alive))
-            self.engine.close(why)
+            self.engine.close(why or self.info.gave_up)
+            self.info.broke_off = why
             steps = Schedule(self.info.scenario, self.info.nodes, self.info.seed, run.steps)
             write_schedule(self.dir.schedule, steps)
             self.dir.write_info(self.info)

@@ -48,10 +48,8 @@ class Cluster(Run):
     def judge(self) -> Outcome:
         """Mend what is broken, end every process, and judge the trace; once."""
         if self._outcome is None:
-            try:
+            with self.recorder.closing():
                 self.finish()
-            finally:
-                self.recorder.close()
             self._outcome = self.recorder.judge(keep=True)
         return self._outcome
 

@@ -45,6 +45,7 @@ def render(
     story = _story(run, info, verdicts)
     reasons = surprises_of(verdicts, info.expect)
     reasons += [f"gave up: {info.gave_up}"] if info.gave_up else []
+    reasons += [f"broke off: {info.broke_off}"] if info.broke_off else []
     word = outcome(verdicts, info.expect, bool(reasons))
     parts: list[RenderableType] = [header(info, word, reasons, story)]
     parts.append(verdict_table(verdicts, info.expect))

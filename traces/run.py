@@ -87,6 +87,7 @@ class RunInfo(msgspec.Struct):
     began: str = ""
     command: tuple[str, ...] = ()  # a program of its own instead of the reference node
     gave_up: str = ""  # the wait that ended without what it waited for
+    broke_off: str = ""  # what ended it before its script did
     again: str = ""  # what to type to run it again; `hustings run` and its name when empty
     tau_fd_ms: float = 0.0  # the latency its failure detector promises (S97 2), if it has one
     parameters: dict[str, Any] = {}  # of the protocol, as the scenario set them

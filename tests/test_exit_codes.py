@@ -1,0 +1,90 @@
+"""An exit code is a verdict: nobody who leaves, exits or has a namesake may change it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import SCENARIO, WRONG, hustings
+
+RIGHT = "from nodes.bully import Bully as Own\n"
+WHOSE = '''
+from harness.scenario import scenario
+
+@scenario(nodes=2, protocol="{module}:Own")
+def whose(run):
+    """GM82-1: of two versions."""
+    run.start()
+    run.settled(within_ms=300)
+'''
+EXITS = '''
+from harness.scenario import scenario
+
+@scenario(nodes=2)
+def exits(run):
+    """GM82-1: and then it leaves."""
+    run.start()
+    run.settled()
+    raise SystemExit(0)
+'''
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["run", "mine.py::rude", "--engine", "virtual", "--json"], 1),
+        (["check", "runs/rude-1"], 1),
+        (["export", "runs/rude-1", "--format", "dot"], 0),
+        (["list"], 0),
+        (["networks", "--nodes", "2"], 0),
+        (["networks", "--nodes", "2", "--json"], 0),
+        (["--help"], 0),
+    ],
+)
+def test_a_reader_that_has_left_is_no_violation_and_hides_none(
+    tmp_path: Path, args: list[str], code: int
+) -> None:
+    (tmp_path / "mine.py").write_text(SCENARIO)
+    (tmp_path / "wrong.py").write_text(WRONG)
+    assert hustings("run", "mine.py::rude", "--engine", "virtual", cwd=tmp_path).returncode == 1
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    args = [sys.executable, "-m", "harness", *args]
+    done = subprocess.run(args, cwd=tmp_path, env=env, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == code, done.stderr
+    assert b"Error" not in done.stderr
+
+
+@pytest.mark.parametrize("engine", ["real", "virtual"])
+def test_a_script_that_exits_gives_no_verdict(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "exits.py").write_text(EXITS)
+    done = hustings("run", "exits.py", "--engine", engine, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "SystemExit: 0; evidence in runs/exits-1" in done.stderr.splitlines()[-1]
+    again = hustings("check", "runs/exits-1", cwd=tmp_path)
+    assert again.returncode == 3
+    assert "broke off: SystemExit: 0" in again.stderr
+    report = hustings("report", "runs/exits-1", cwd=tmp_path)
+    assert report.stdout.startswith("? INCONCLUSIVE  exits  broke off: SystemExit: 0\n")
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_two_modules_of_one_name_are_not_mixed_up(tmp_path: Path, beside: bool) -> None:
+    """Nodes find a protocol by the name of its module: the wrong one of two would be judged."""
+    files = []
+    for version, protocol in (("old", RIGHT), ("new", WRONG.replace("class Rude", "class Own"))):
+        folder = tmp_path / version
+        folder.mkdir()
+        files.append(str(folder / (f"{version}.py" if beside else "mine.py")))
+        script = WHOSE.format(module="own" if beside else "mine")
+        Path(files[-1]).write_text(script if beside else protocol + script)
+        (folder / "own.py").write_text(protocol)
+    alone = [hustings("run", file, "--engine", "virtual", cwd=tmp_path) for file in files]
+    assert [done.returncode for done in alone] == [0, 1]
+    both = hustings("run", *files, "--engine", "virtual", cwd=tmp_path)
+    assert both.returncode == 2
+    assert "have one name" in both.stderr
