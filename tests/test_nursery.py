@@ -151,7 +151,7 @@ def test_a_descriptor_can_be_passed_to_a_child(nursery: Nursery, here: Path) -> 
             Command(0, 1, "err", ("sh", "-c", "echo $0; exit 4", "x.json")),
             r"(?s)relay.* 4;.*x.json",
         ),
-        (Command(1, 1, "err", ("no-such-program",)), r"(?s)status 1; .*FileNotFoundError"),
+        (Command(1, 1, "err", ("./no-such-program",)), r"(?s)status 1; .*FileNotFoundError"),
     ],
     ids=["exit", "exception", "another-language", "not-there"],
 )
