@@ -140,6 +140,8 @@ class Recorder:
         watch: Callable[[Run], None] = lambda _: None,
         make: type[Run] = Run,
     ) -> None:
+        if engine not in ("real", "virtual"):
+            raise ScheduleError(f"no engine {engine!r}; there are real and virtual")
         if scenario.command and engine == "virtual":
             raise ScheduleError("a program of its own cannot run in virtual time; --engine real")
         self.scenario, self.began = scenario, monotonic()

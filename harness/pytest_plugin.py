@@ -23,6 +23,7 @@ import shutil
 from collections.abc import Callable, Generator
 from functools import partial
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Cluster]:
     """A cluster of its own for this test; nothing is started yet."""
-    marker = request.node.get_closest_marker("cluster")
-    setting: dict[str, Any] = dict(marker.kwargs) if marker else {}
+    setting = _setting(request.node.get_closest_marker("cluster"))
     engine, seed = setting.pop("engine", "real"), setting.pop("seed", 1)
     expect = {**expected_of(setting.get("protocol", BULLY)), **setting.pop("expect", {})}
     scenario = Scenario(
@@ -90,6 +90,18 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Cluster
         outcome = made.judge()
     if not judged and not outcome.as_expected:
         pytest.fail(f"not as expected: {'; '.join(outcome.surprises)}", pytrace=False)
+
+
+def _setting(marker: pytest.Mark | None) -> dict[str, Any]:
+    """What the marker says; what it cannot say fails the test in words."""
+    known = {"engine", "seed", *signature(Scenario).parameters} - {"name", "claim", "script"}
+    if marker is None:
+        return {}
+    wrong = [*map(repr, marker.args), *sorted(set(marker.kwargs) - known)]
+    if wrong:
+        names = ", ".join(sorted(known - {"again", "stretch"}))
+        pytest.fail(f"cluster({', '.join(wrong)}): it takes {names}, by name", pytrace=False)
+    return dict(marker.kwargs)
 
 
 @pytest.fixture

@@ -103,6 +103,37 @@ def test_a_failed_test_shows_the_report_and_the_path_of_its_run(
     assert words.count("hustings kept") == 4
 
 
+MISTAKEN = """
+import pytest
+
+@pytest.mark.cluster(3)
+def test_of_three(cluster):
+    cluster.start()
+
+@pytest.mark.cluster(node=3)
+def test_of_node_three(cluster):
+    cluster.start()
+
+@pytest.mark.cluster(engine="virtaul")
+def test_virtaul(cluster):
+    cluster.start()
+
+def test_a_virtaul_run(run):
+    run("cold-start", engine="virtaul")
+"""
+
+
+def test_a_setting_that_there_is_not_is_named_and_not_ignored(pytester: pytest.Pytester) -> None:
+    """Else the test would run with five nodes, or on the real engine, and say nothing."""
+    pytester.makepyfile(test_mistaken=MISTAKEN)
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(failed=1, errors=3)
+    words = result.stdout.str()
+    assert "cluster(3): it takes " in words
+    assert "cluster(node): it takes " in words
+    assert words.count("no engine 'virtaul'; there are real and virtual") >= 2
+
+
 def test_the_markers_and_fixtures_are_listed(pytester: pytest.Pytester) -> None:
     assert "cluster(nodes=5" in pytester.runpytest_subprocess("--markers").stdout.str()
     fixtures = pytester.runpytest_subprocess("--fixtures").stdout.str()
