@@ -36,7 +36,7 @@ from traces.verdicts import InvalidTrace, Verdict
 ATTEMPTS = 3
 AS_EXPECTED, VIOLATED, USAGE, INCONCLUSIVE, HARNESS_FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 CODES = {"as expected": AS_EXPECTED, "violated": VIOLATED, "inconclusive": INCONCLUSIVE}
-NOT_CLOSED = "it is still under way, or its controller was killed"
+NOT_CLOSED = "it was never closed: it is under way, or was killed, or could not be stored"
 ENGINE_FAULTS = (EngineError, NurseryGone, ProcessGone, RelayError, TimeoutError, OSError)
 
 
@@ -205,15 +205,15 @@ class Recorder:
                 alive = tuple(sorted(run.live.up))
                 self.engine.record(Injected(step=run.next_step, verb="end", nodes=alive))
             self.engine.close(why or self.info.gave_up)
-            self.info.broke_off = why
             steps = Schedule(self.info.scenario, self.info.nodes, self.info.seed, run.steps)
             write_schedule(self.dir.schedule, steps)
-            self.dir.write_info(self.info)
             if isinstance(self.engine, VirtualEngine):
                 self.engine.save(self.dir.trace)
             else:
                 with suppress(InvalidTrace):  # the judge will say what is wrong with it
                     merge_run(self.dir)
+            self.info.broke_off = why
+            self.dir.write_info(self.info)  # last: what failed before leaves it as not closed
         finally:
             logger.remove(self._sink)
 

@@ -72,6 +72,23 @@ def test_a_script_that_exits_gives_no_verdict(tmp_path: Path, engine: str) -> No
     assert report.stdout.startswith("? INCONCLUSIVE  exits  broke off: SystemExit: 0\n")
 
 
+@pytest.mark.parametrize("engine", ["real", "virtual"])
+def test_a_run_that_could_not_be_stored_is_not_as_expected_later(
+    tmp_path: Path, engine: str
+) -> None:
+    """What is left of it, if it is cut at the end of a line, looks like a whole trace."""
+    in_the_way = EXITS.replace(
+        "raise SystemExit(0)", "__import__('os').mkdir('runs/latest/trace.jsonl')"
+    )
+    (tmp_path / "exits.py").write_text(in_the_way)
+    done = hustings("run", "exits.py", "--engine", engine, cwd=tmp_path)
+    assert done.returncode == 4
+    (tmp_path / "runs/latest/trace.jsonl").rmdir()
+    again = hustings("check", "runs/latest", cwd=tmp_path)
+    assert again.returncode == 3
+    assert "broke off: " in again.stderr
+
+
 @pytest.mark.parametrize("beside", [False, True])
 def test_two_modules_of_one_name_are_not_mixed_up(tmp_path: Path, beside: bool) -> None:
     """Nodes find a protocol by the name of its module: the wrong one of two would be judged."""
