@@ -23,6 +23,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -239,7 +240,8 @@ def _run(args: argparse.Namespace) -> int:
     from harness.schedule import ScheduleError, read_schedule
 
     try:
-        scenarios = [scenario for name in args.names for scenario in find(name)]
+        with redirect_stdout(sys.stderr):  # what a script prints is narration
+            scenarios = [scenario for name in args.names for scenario in find(name)]
         schedule = read_schedule(args.schedule) if args.schedule else None
     except (UnknownName, ScheduleError) as error:
         raise UsageError(str(error)) from None
@@ -325,7 +327,7 @@ def _one(scenario: Any, schedule: Any, args: argparse.Namespace) -> tuple[int, "
     from harness.progress import Progress
     from harness.schedule import ScheduleError
 
-    with Progress(scenario.name) as progress:
+    with Progress(scenario.name) as progress, redirect_stdout(sys.stderr):
         try:
             outcome = execute(
                 scenario,

@@ -1,5 +1,6 @@
 """An exit code is a verdict: nobody who leaves, exits or has a namesake may change it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -87,6 +88,15 @@ def test_a_run_that_could_not_be_stored_is_not_as_expected_later(
     again = hustings("check", "runs/latest", cwd=tmp_path)
     assert again.returncode == 3
     assert "broke off: " in again.stderr
+
+
+def test_what_a_script_prints_is_narration(tmp_path: Path) -> None:
+    said = EXITS.replace("raise SystemExit(0)", "print('from the script')") + "print('at once')\n"
+    (tmp_path / "exits.py").write_text(said)
+    done = hustings("run", "exits.py", "--engine", "virtual", "--json", cwd=tmp_path)
+    assert [outcome["code"] for outcome in json.loads(done.stdout)] == [0]
+    assert "from the script" in done.stderr
+    assert "at once" in done.stderr
 
 
 @pytest.mark.parametrize("beside", [False, True])
