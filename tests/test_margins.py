@@ -203,6 +203,32 @@ def test_a_time_out_may_be_explained_by_a_pause_longer_than_t_p() -> None:
         ] * known
 
 
+@pytest.mark.parametrize(
+    ("owed", "killed"),
+    [("receipt", False), ("receipt", True), ("answer", False), ("nothing", False)],
+)
+def test_a_pause_that_began_after_all_was_due_explains_no_time_out(owed: str, killed: bool) -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    sent = t.send(2, 1)
+    if owed != "receipt":
+        request = t.receive(sent)
+        if owed == "nothing":
+            t.answer(request)
+            t.became(1, "Election")  # so the answer was sent indeed
+    t.wait(TIMING.t_m_ms + 0.1)
+    t.pause(1)
+    t.wait(2 * TIMING.t_p_ms)
+    if killed:
+        t.kill(1)
+    t.gave_up(sent)
+    t.normal(2, 2)
+    assert not edges_of(t)
+    assert agreed(t).margin != Margin(*NONE)
+
+
 def test_a_report_of_a_failure_detector_knows_of_the_first_crash_since_start_fd() -> None:
     t = Trace(2)
     t.start(1, 2)
