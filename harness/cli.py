@@ -204,7 +204,8 @@ def _milliseconds(text: str) -> int | None:
         ms = math.nan
     if math.isnan(ms):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds")
-    return None if ms == math.inf else round(max(ms, -1) * 1e6)
+    ns = ms * 1e6
+    return -1 if ms < 0 else None if ns == math.inf else round(ns)
 
 
 # --- run ------------------------------------------------------------------------------------

@@ -339,6 +339,37 @@ def test_check_judges_the_cuts_that_are_asked_for_and_counts_them(tmp_path: Path
     assert 0 < found["--eps", "1"][1] < cuts
 
 
+def test_check_says_what_it_looked_at_also_where_it_found_something(tmp_path: Path) -> None:
+    run = stored(normal_in_turn(told=False), tmp_path / "run")
+    every = r"GM82-1a .*; looked at 10 recorded cuts, .* \(of 24 in all\); margin"
+    nothing = r"GM82-1a .* told node 2; margin"
+    for args, words in (((), nothing), (("--all-cuts",), every), (("--eps", "1e308"), every)):
+        done = check(run, *args)
+        assert done.returncode == 1
+        assert re.search(words, done.stdout), done.stdout
+
+
+def test_what_met_on_unrecorded_cuts_alone_says_nothing_of_the_recorded_ones(
+    tmp_path: Path,
+) -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    t.normal(2, 2)
+    run = stored(t, tmp_path / "run")
+    for eps, result in (("-1", "vacuous"), ("-1e-9", "vacuous"), ("1", "violated")):
+        done = check(run, "--json", f"--eps={eps}")
+        (verdict,) = (it for it in json.loads(done.stdout) if it["id"] == "GM82-1a")
+        assert (verdict["result"], verdict["margin"]["eps_ns"]) == (result, 1000)
+
+
+def test_it_fails_at_the_margin_that_is_printed() -> None:
+    for eps_ns in (0, 1, 999, 1000, 1001, 123_456_789):
+        words = Margin(eps_ns, "messages").words
+        assert eps_ns <= round(float(words.removesuffix(" ms")) * 1e6) < eps_ns + 1000
+
+
 @pytest.mark.parametrize("args", ["--eps nan", "--eps 1 --all-cuts"])
 def test_an_eps_that_is_none_is_refused(tmp_path: Path, args: str) -> None:
     done = check(stored(normal_in_turn(told=False), tmp_path / "run"), *args.split())
