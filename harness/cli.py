@@ -440,7 +440,10 @@ def _export(args: argparse.Namespace) -> int:
     history = History(read_trace(run.trace), info.nodes)
     text: str = import_module(EXPORTS[args.format]).export(history, info, verdicts)
     if not text:
-        raise UsageError(f"{run.path} has no violation to draw the past of: its nodes agreed")
+        lacks = "no violation to draw the past of: its nodes agreed"
+        if args.format != "dot":
+            lacks = "nothing to show: its nodes wrote nothing"
+        raise UsageError(f"{run.path} has {lacks}")
     print(text, end="")
     return 0
 

@@ -206,3 +206,6 @@ def test_export_writes_a_stored_run_and_refuses_what_it_cannot(tmp_path: Path) -
     refused = check(good, "--format", "dot", command="export")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "its nodes agreed" in refused.stderr
+    refused = check(stored(Trace(2), tmp_path / "none"), "--format", "shiviz", command="export")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "its nodes wrote nothing" in refused.stderr

@@ -163,6 +163,22 @@ def test_a_time_out_knows_that_who_had_received_the_request_was_gone() -> None:
     assert list(edges_of(t).values()) == [(second, 1)]
 
 
+def test_an_answer_of_the_next_life_is_none_of_the_one_that_was_asked() -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    sent = t.send(2, 1)
+    t.receive(sent)
+    for _ in range(4):
+        t.became(1, "Election")
+    first = 2 * t.events.index(t.kill(1)) + 1
+    t.start(1)
+    t.answer(t.receive(sent))
+    t.became(1, "Election")
+    t.wait(TIMING.t_ms)
+    t.gave_up(sent)
+    assert list(edges_of(t).values()) == [(first, 1)]
+
+
 def test_a_request_that_only_the_next_life_received_was_not_received() -> None:
     t = Trace(2)
     t.start(1, 2)
@@ -319,6 +335,18 @@ def test_the_report_draws_the_cut_that_was_never_recorded(tmp_path: Path) -> Non
     assert [node for node, _ in drawn] == ["1", "2"]
     lines = run.trace.read_text().splitlines()
     assert [decode(lines[int(line) - 1]).node for _, line in drawn] == [1, 2]
+
+
+def test_a_node_that_never_said_it_started_is_drawn_as_down() -> None:
+    t = Trace(3)
+    t.start(1, 2)
+    t.inc[3] = 1
+    t.tell(3, 1)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    t.normal(2, 2)
+    (drawn,) = (front for front in agreed(t).evidence[0].cut if front.node == 3)
+    assert drawn.says == "node 3 is Down"
 
 
 def test_check_judges_the_cuts_that_are_asked_for_and_counts_them(tmp_path: Path) -> None:

@@ -133,8 +133,8 @@ class _Calls:
                         self.answered.setdefault(named, event)
             elif type(event) is Received and not event.ack:
                 call = event.src, event.sinc, event.call
-                if call in wanted:
-                    self.received.setdefault(call, event)
+                if call in wanted and call not in self.received:
+                    self.received[call] = event
                     asked[event.node, event.inc, event.src, event.call] = call
 
 
