@@ -229,7 +229,8 @@ def _milliseconds(text: str) -> int | None:
         ms = math.nan
     if math.isnan(ms):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of milliseconds")
-    return None if ms == math.inf else round(max(ms, -1) * 1e6)
+    ns = ms * 1e6
+    return -1 if ms < 0 else None if ns == math.inf else round(ns)
 
 
 # --- run ------------------------------------------------------------------------------------
@@ -468,7 +469,10 @@ def _export(args: argparse.Namespace) -> int:
     history = History(read_trace(run.trace), info.nodes)
     text: str = import_module(EXPORTS[args.format]).export(history, info, verdicts)
     if not text:
-        raise UsageError(f"{run.path} has no violation to draw the past of: its nodes agreed")
+        lacks = "no violation to draw the past of: its nodes agreed"
+        if args.format != "dot":
+            lacks = "nothing to show: its nodes wrote nothing"
+        raise UsageError(f"{run.path} has {lacks}")
     print(text, end="")
     return 0
 

@@ -1,7 +1,7 @@
 """The part of a run that an export shows: the events around what is worst, as items with clocks.
 
 Rules: the first case of the worst verdict that was decided on cuts decides; of a run in which all
-agreed, the end of the run is shown. A crash is an item of its own, at the place it is dated to
+agreed, what its nodes did last is shown. A crash is an item of its own, at the place it is dated to
 (traces.lives). The clocks are those of traces.causality within the excerpt, keyed by life: what a
 node's earlier lives did is known to its later ones. Time edges count: a time-out knows of the crash
 it answers to.
@@ -67,7 +67,8 @@ def span(history: History, verdicts: list[Verdict]) -> range:
     """The indices of the events that are shown."""
     case, events = worst_case(verdicts), history.events
     if case is None:
-        return range(max(0, len(events) - BEFORE - AFTER), len(events))
+        end = max((i for i, event in enumerate(events, 1) if event.node), default=0)
+        return range(max(0, end - BEFORE - AFTER), end)
     first = case.at - (case.eps_ns or 0)
     start = bisect_left(events, first, key=lambda event: event.at)
     end = bisect_right(events, case.at, key=lambda event: event.at)

@@ -11,6 +11,7 @@ Limits: a message that was never received has no arrow; its sending is not shown
 
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from reports.excerpt import words_for
@@ -22,15 +23,15 @@ from traces.shots import in_words
 from traces.verdicts import Verdict
 from traces.words import fault_in_words
 
-STATES, LINKS = 1, 2  # tracks
+STATES = FAULTS = 1  # tracks; the harness has one more a node that paused, and one a rule
 HARNESS = 0
 Entry = dict[str, Any]
 
 
 def export(history: History, info: RunInfo, verdicts: list[Verdict]) -> str:
     """The document, an entry a line."""
-    entries = [*_names(info), *_states(history), *_lasting(history), *_instants(history)]
-    entries += [*_messages(history), *_broken(history, verdicts)]
+    entries = chain(_names(info), _states(history), _lasting(history), _instants(history),
+                    _messages(history), _broken(history, verdicts))  # fmt: skip
     lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
     return f'{{"displayTimeUnit":"ms","traceEvents":[\n{lines}\n]}}\n'
 
@@ -44,8 +45,7 @@ def _names(info: RunInfo) -> Iterator[Entry]:
     for pid, title in enumerate(titles):
         yield {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": title}}
         yield {"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": pid}}
-    yield _thread(HARNESS, STATES, "faults")
-    yield _thread(HARNESS, LINKS, "links")
+    yield _thread(HARNESS, FAULTS, "faults")
     for node in range(1, info.nodes + 1):
         yield _thread(node, STATES, "state")
 
@@ -79,11 +79,15 @@ def _span(
 def _lasting(history: History) -> Iterator[Entry]:
     for rule in history.rules.values():
         end = history.ended if rule.off is None else rule.off
-        yield _span(history, HARNESS, rule.words, rule.on, {}, end, 10 + rule.rule)
+        track = FAULTS + history.nodes + rule.rule
+        yield _thread(HARNESS, track, f"rule {rule.rule}")
+        yield _span(history, HARNESS, rule.words, rule.on, {}, end, track)
+    for node in {pause.node for pause in history.pauses}:
+        yield _thread(HARNESS, FAULTS + node, f"pauses of node {node}")
     for pause in history.pauses:
         end = history.ended if pause.until is None else pause.until
         name = f"node {pause.node} paused"
-        yield _span(history, HARNESS, name, pause.at, {"by": pause.by}, end, LINKS + pause.node)
+        yield _span(history, HARNESS, name, pause.at, {"by": pause.by}, end, FAULTS + pause.node)
 
 
 def _instants(history: History) -> Iterator[Entry]:

@@ -20,10 +20,10 @@ from traces.verdicts import Verdict
 
 
 def export(history: History, info: RunInfo, verdicts: list[Verdict]) -> str:
-    """The log."""
+    """The log; nothing where no node did anything."""
     lines = []
     for item in items(history, info, span(history, verdicts)):
         host = life_name(item.node, item.inc)
         lines.append(f"{history.ms(item.at):.3f} ms {item.words}")
         lines.append(f"{host} {json.dumps(item.clock, separators=(',', ':'))}")
-    return "\n".join(lines) + "\n"
+    return "".join(line + "\n" for line in lines)

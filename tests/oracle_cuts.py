@@ -14,7 +14,17 @@ from collections.abc import Iterator
 from itertools import combinations, takewhile
 
 from tests.oracle import Cut, dated_downs
-from traces.events import AnyEvent, Became, Received, Sent, Started, Suspected, TimedOut, Watched
+from traces.events import (
+    AnyEvent,
+    Became,
+    Overslept,
+    Received,
+    Sent,
+    Started,
+    Suspected,
+    TimedOut,
+    Watched,
+)
 
 Item = tuple[int, bool, int]
 """(i, False, stamp): event i. (i, True, stamp): a crash after event i."""
@@ -179,8 +189,9 @@ def _taken(events: list[AnyEvent], event: TimedOut, due: int) -> int | None:
 
 
 def _answered(events: list[AnyEvent], event: TimedOut, life: int) -> bool:
-    """Whether that life surely answered: it wrote something after the answer."""
-    of_life = [e for e in events if (e.node, e.inc) == (event.to, life)]
+    """Whether that life surely answered: it wrote something after the answer, while it was up."""
+    of_life = [e for e in events
+               if (e.node, e.inc) == (event.to, life) and not isinstance(e, Overslept)]  # fmt: skip
     for k, answer in enumerate(of_life):
         if (isinstance(answer, Sent) and answer.ack and answer.to == event.node
                 and answer.call == event.call):  # fmt: skip

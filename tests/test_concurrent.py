@@ -1,5 +1,6 @@
 """Every consistent cut: pairs of concurrent words against a walk of the whole lattice."""
 
+import tracemalloc
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -191,6 +192,23 @@ def test_consistent_cuts_are_counted_as_the_walk_meets_them() -> None:
             within = sum(eps is None or apart <= eps for _, apart in every)
             assert count_cuts(t.history(), edges, eps, 10**6) == within, f"seed {seed}"
             assert count_cuts(t.history(), edges, eps, within - 1) is None
+
+
+def test_where_the_recorded_cuts_alone_are_too_many_no_clock_is_kept() -> None:
+    t = Trace(50)
+    for node in range(1, 51):
+        for _ in range(100):
+            t.became(node, "Election")
+
+    def peak(budget: int) -> int:
+        tracemalloc.start()
+        assert count_cuts(history, {}, 0, budget) == (5001 if budget > 5000 else None)
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return taken
+
+    history = t.history()
+    assert 3 * peak(5000) < peak(5001)
 
 
 def test_the_witness_is_the_least_cut_within_its_margin_that_has_both_states() -> None:

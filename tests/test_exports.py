@@ -19,7 +19,7 @@ from tests.build import Trace, info
 from tests.cut_traces import cut_trace
 from tests.test_margins import check, normal_in_turn, stored
 from traces.causality import least_cut
-from traces.events import Became, Received, Sent
+from traces.events import Became, Counted, Received, Sent
 from traces.judge import judge
 from traces.lives import History
 from traces.merge import read_trace
@@ -105,6 +105,14 @@ def test_random_traces_are_taken_too() -> None:
         read_by_shiviz(shiviz.export(*by_hand(cut_trace(seed))))
 
 
+def test_what_the_nodes_did_last_is_shown_however_much_the_harness_wrote_after_it() -> None:
+    t = normal_in_turn(told=True)
+    for _ in range(excerpt.BEFORE + excerpt.AFTER):  # as the relay of fifty nodes does
+        t.relay(Counted(src=1, dst=2))
+    log = read_by_shiviz(shiviz.export(*by_hand(t)))
+    assert len(log) == sum(event.node > 0 for event in t.events)
+
+
 # --- Perfetto ---------------------------------------------------------------------------------
 
 REQUIRED: dict[str, dict[str, tuple[type, ...]]] = {
@@ -141,6 +149,23 @@ def test_perfetto_gets_tracks_states_arrows_and_faults(wanted: Scenario, tmp_pat
     assert all(starts[k]["ts"] <= ends[k]["ts"] for k in starts)
     injected = [e["name"] for e in entries if e["ph"] == "i" and e["pid"] == 0]
     assert any(name.startswith(("kill", "pause", "cut", "split")) for name in injected)
+
+
+def test_perfetto_gets_a_track_of_its_own_for_each_rule_and_each_node_that_paused() -> None:
+    t = Trace(50)
+    t.start(*range(1, 51))
+    for node in range(1, 51):
+        t.pause(node)
+        t.cut(node, (node, node % 50 + 1))
+    for node in range(1, 51):
+        t.mend(node, (node, node % 50 + 1))
+        t.resume(node)
+    entries = json.loads(perfetto.export(*by_hand(t)))["traceEvents"]
+    lasting = [entry["tid"] for entry in entries if entry["ph"] == "X" and entry["pid"] == 0]
+    assert len(lasting) == len(set(lasting)) == 100
+    named = {e["tid"]: e["args"]["name"] for e in entries
+             if e["name"] == "thread_name" and e["pid"] == 0}  # fmt: skip
+    assert named.keys() == {1, *lasting}
 
 
 # --- DOT --------------------------------------------------------------------------------------
@@ -181,3 +206,6 @@ def test_export_writes_a_stored_run_and_refuses_what_it_cannot(tmp_path: Path) -
     refused = check(good, "--format", "dot", command="export")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "its nodes agreed" in refused.stderr
+    refused = check(stored(Trace(2), tmp_path / "none"), "--format", "shiviz", command="export")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "its nodes wrote nothing" in refused.stderr

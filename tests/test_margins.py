@@ -163,6 +163,22 @@ def test_a_time_out_knows_that_who_had_received_the_request_was_gone() -> None:
     assert list(edges_of(t).values()) == [(second, 1)]
 
 
+def test_an_answer_of_the_next_life_is_none_of_the_one_that_was_asked() -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    sent = t.send(2, 1)
+    t.receive(sent)
+    for _ in range(4):
+        t.became(1, "Election")
+    first = 2 * t.events.index(t.kill(1)) + 1
+    t.start(1)
+    t.answer(t.receive(sent))
+    t.became(1, "Election")
+    t.wait(TIMING.t_ms)
+    t.gave_up(sent)
+    assert list(edges_of(t).values()) == [(first, 1)]
+
+
 def test_a_request_that_only_the_next_life_received_was_not_received() -> None:
     t = Trace(2)
     t.start(1, 2)
@@ -201,6 +217,32 @@ def test_a_time_out_may_be_explained_by_a_pause_longer_than_t_p() -> None:
         assert [place[0] // 2 for place in edges_of(t).values()] == [
             t.events.index(stopped)
         ] * known
+
+
+@pytest.mark.parametrize(
+    ("owed", "killed"),
+    [("receipt", False), ("receipt", True), ("answer", False), ("nothing", False)],
+)
+def test_a_pause_that_began_after_all_was_due_explains_no_time_out(owed: str, killed: bool) -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    sent = t.send(2, 1)
+    if owed != "receipt":
+        request = t.receive(sent)
+        if owed == "nothing":
+            t.answer(request)
+            t.became(1, "Election")  # so the answer was sent indeed
+    t.wait(TIMING.t_m_ms + 0.1)
+    t.pause(1)
+    t.wait(2 * TIMING.t_p_ms)
+    if killed:
+        t.kill(1)
+    t.gave_up(sent)
+    t.normal(2, 2)
+    assert not edges_of(t)
+    assert agreed(t).margin != Margin(*NONE)
 
 
 def test_a_report_of_a_failure_detector_knows_of_the_first_crash_since_start_fd() -> None:
@@ -295,6 +337,18 @@ def test_the_report_draws_the_cut_that_was_never_recorded(tmp_path: Path) -> Non
     assert [decode(lines[int(line) - 1]).node for _, line in drawn] == [1, 2]
 
 
+def test_a_node_that_never_said_it_started_is_drawn_as_down() -> None:
+    t = Trace(3)
+    t.start(1, 2)
+    t.inc[3] = 1
+    t.tell(3, 1)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    t.normal(2, 2)
+    (drawn,) = (front for front in agreed(t).evidence[0].cut if front.node == 3)
+    assert drawn.says == "node 3 is Down"
+
+
 def test_check_judges_the_cuts_that_are_asked_for_and_counts_them(tmp_path: Path) -> None:
     run = stored(normal_in_turn(told=False), tmp_path / "run")
     found = {}
@@ -311,6 +365,37 @@ def test_check_judges_the_cuts_that_are_asked_for_and_counts_them(tmp_path: Path
         ("--eps", "1"): ("holds", found["--eps", "1"][1]),
     }
     assert 0 < found["--eps", "1"][1] < cuts
+
+
+def test_check_says_what_it_looked_at_also_where_it_found_something(tmp_path: Path) -> None:
+    run = stored(normal_in_turn(told=False), tmp_path / "run")
+    every = r"GM82-1a .*; looked at 10 recorded cuts, .* \(of 24 in all\); margin"
+    nothing = r"GM82-1a .* told node 2; margin"
+    for args, words in (((), nothing), (("--all-cuts",), every), (("--eps", "1e308"), every)):
+        done = check(run, *args)
+        assert done.returncode == 1
+        assert re.search(words, done.stdout), done.stdout
+
+
+def test_what_met_on_unrecorded_cuts_alone_says_nothing_of_the_recorded_ones(
+    tmp_path: Path,
+) -> None:
+    t = Trace(2)
+    t.start(1, 2)
+    t.normal(1, 1)
+    t.became(1, "Election", h=2)
+    t.normal(2, 2)
+    run = stored(t, tmp_path / "run")
+    for eps, result in (("-1", "vacuous"), ("-1e-9", "vacuous"), ("1", "violated")):
+        done = check(run, "--json", f"--eps={eps}")
+        (verdict,) = (it for it in json.loads(done.stdout) if it["id"] == "GM82-1a")
+        assert (verdict["result"], verdict["margin"]["eps_ns"]) == (result, 1000)
+
+
+def test_it_fails_at_the_margin_that_is_printed() -> None:
+    for eps_ns in (0, 1, 999, 1000, 1001, 123_456_789):
+        words = Margin(eps_ns, "messages").words
+        assert eps_ns <= round(float(words.removesuffix(" ms")) * 1e6) < eps_ns + 1000
 
 
 @pytest.mark.parametrize("args", ["--eps nan", "--eps 1 --all-cuts"])

@@ -11,7 +11,7 @@ import errno
 
 from traces.events import AnyEvent
 from traces.margins import EVERY_CUT, Scope
-from traces.memory import must_fit, uncollected
+from traces.memory import JUDGED, must_fit, uncollected
 from traces.merge import merge_run, read_trace, write_whole
 from traces.properties import PROPERTIES
 from traces.rulings import Case, rule
@@ -51,7 +51,7 @@ def judge_run(rundir: RunDir, budget: int = 0, scope: Scope = EVERY_CUT) -> list
     try:
         if not rundir.trace.exists():
             merge_run(rundir)
-        must_fit(rundir.trace)
+        must_fit(rundir.trace, JUDGED * rundir.trace.stat().st_size)
         with uncollected():
             verdicts = judge(read_trace(rundir.trace), info, scope)
     except InvalidTrace as invalid:

@@ -35,6 +35,8 @@ def count_cuts(
         stamps[crash.node].append((2 * crash.index + 1, crash.at))
     for some in stamps.values():
         some.sort()
+    if sum(map(len, stamps.values())) >= budget:  # the recorded cuts alone are more
+        return None
     stops = sorted(stop_at(key, node, True) for node in nodes for key, _ in stamps[node])
     clocks = Clocks(history.nodes, history.events, stops, edges)
     clock_at = dict(zip(stops, clocks.at, strict=True))

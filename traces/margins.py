@@ -168,5 +168,7 @@ def front(history: History, node: int, key: int) -> Front:
     i = key >> 1
     while history.events[i].node != node:  # a crash follows the last line, or the kill
         i -= 1
-    event, state = history.events[i], history.state_at(node, key)
-    return Front(node, event_id(event), history.ms(event.at), in_words(state))
+    event, lives = history.events[i], history.lives[node]
+    born = bool(lives) and 2 * lives[0].start <= key
+    says = in_words(history.state_at(node, key)) if born else f"node {node} is Down"
+    return Front(node, event_id(event), history.ms(event.at), says)

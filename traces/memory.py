@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-TAKES = 5  # bytes for each byte of the file, at the peak
+JUDGED, MERGED = 5, 7  # bytes for each byte of the trace, or of its parts, at the peak
 
 
-def must_fit(trace: Path) -> None:
+def must_fit(what: Path, needed: int) -> None:
     """Raise a MemoryError that says how much is missing, if the run will not fit."""
-    needed, free = TAKES * trace.stat().st_size, free_bytes()
+    free = free_bytes()
     if needed > free:
         raise MemoryError(
-            f"{trace} needs about {needed / 1e9:,.1f} GB of memory to be judged, and "
+            f"{what} needs about {needed / 1e9:,.1f} GB of memory to be judged, and "
             f"{free / 1e9:,.1f} GB are free: judge it on a larger machine, or record a shorter run"
         )
 

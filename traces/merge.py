@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 
 from traces.events import AnyEvent, Received, Sent, decode, decode_lines
+from traces.memory import MERGED, must_fit
 from traces.run import RunDir
 from traces.verdicts import InvalidTrace
 
@@ -44,7 +45,9 @@ def merge_run(rundir: RunDir) -> Path:
     lines: dict[int, bytes] = {}
     parts: list[list[AnyEvent]] = []
     problems: list[str] = []
-    for path in sorted(rundir.parts.glob("*.jsonl")):
+    files = sorted(rundir.parts.glob("*.jsonl"))
+    must_fit(rundir.parts, MERGED * sum(path.stat().st_size for path in files))
+    for path in files:
         part, raw, wrong = read_part(path)
         parts.append(part)
         problems += wrong

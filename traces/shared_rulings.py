@@ -45,11 +45,15 @@ def agreement(
             case.excuse(evidence, excuse(it.start, it.at, None))
         found.append(evidence)
     others, more = cases(case, looked, excuse, says)
-    vacuous = "" if looked.pairs else f"there were no two {who} at once"
-    fine = f"{who} agreed on {what} at {many(looked.swept.cuts, 'recorded cut')}"
-    fine += _reach(case, looked)
+    recorded_only = case.scope.eps_ns is not None and case.scope.eps_ns < 0
+    met = looked.swept.pairs if recorded_only else looked.pairs
+    vacuous = "" if met else f"there were no two {who} at once"
+    reach = f"{many(looked.swept.cuts, 'recorded cut')}{_reach(case, looked)}"
+    fine = f"{who} agreed on {what} at {reach}"
     verdict = verdict_of(name, looked.examined, [*found, *others], fine, vacuous, more)
-    verdict.margin = None if vacuous else looked.margin
+    if verdict.evidence and case.scope.counted:
+        verdict.because += f"; looked at {reach}"
+    verdict.margin = looked.margin if looked.pairs else None
     return verdict
 
 

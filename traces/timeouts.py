@@ -12,7 +12,8 @@ more:
 - DownSig of j at i: j was Down at some time since Start_FD(j) (S97-FD2). The first such time
   explains it, for the same reason.
 - Where no crash explains it, a pause of j longer than T_p may: the first one that lasted into the
-  wait. What j did before the pause is before the time-out.
+  span, up to when a request that was received was answered, or T_p later should have been. What j
+  did before the pause is before the time-out.
 - A time-out that nothing explains knows nothing: A8, A9 or FD2 was broken, and is to be blamed
   for what comes of it. No edge is made up for it.
 - Where the CALL, or the Start_FD, is not in the trace, j must be Down at the time-out itself.
@@ -74,8 +75,9 @@ class _Edges:
             self._silent(i, event.node, event.to, event.at, event.at)
         elif received is None or received.at > sent.at + self.t_m:
             self._silent(i, event.node, event.to, sent.at, sent.at + self.t_m)
-        elif not self._over(i, event, received, calls.answered.get(call)):
-            self._paused(i, event.node, event.to, sent.at, event.at)
+        elif not self._over(i, event, received, answer := calls.answered.get(call)):
+            due = received.at + self.t_p
+            self._paused(i, event.node, event.to, sent.at, min(due, answer.at) if answer else due)
 
     def _over(self, i: int, event: TimedOut, received: Received, answer: Sent | None) -> bool:
         """The life that received the request ended before it answered, as far as one can tell."""
@@ -94,11 +96,12 @@ class _Edges:
         absences = self.downs.get(peer, [])
         k = bisect_right(self.ends.get(peer, []), start)
         if k == len(absences) or absences[k].start > end or absences[k].key > 2 * i:
-            self._paused(i, node, peer, start, self.history.events[i].at)
+            self._paused(i, node, peer, start, end)
         elif absences[k].key >= 0:
             self.found[2 * i, node] = absences[k].key, peer
 
     def _paused(self, i: int, node: int, peer: int, start: int, end: int) -> None:
+        """The first long pause of the peer with an instant in [start, end]."""
         for pause in self.history.pauses:
             until = pause.until or self.history.ended
             if (pause.node == peer and pause.at <= end and until >= start
@@ -130,8 +133,8 @@ class _Calls:
                         self.answered.setdefault(named, event)
             elif type(event) is Received and not event.ack:
                 call = event.src, event.sinc, event.call
-                if call in wanted:
-                    self.received.setdefault(call, event)
+                if call in wanted and call not in self.received:
+                    self.received[call] = event
                     asked[event.node, event.inc, event.src, event.call] = call
 
 

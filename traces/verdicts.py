@@ -92,7 +92,7 @@ class Margin(msgspec.Struct, frozen=True):
         """`none`, `recorded` or `1.3 ms`."""
         if self.eps_ns is None or self.eps_ns < 0:
             return "none" if self.eps_ns is None else "recorded"
-        return f"{self.eps_ns / 1e6:,.3f} ms"
+        return f"{-(-self.eps_ns // 1000) / 1e3:,.3f} ms"  # rounded up: at that it fails
 
 
 class Break(msgspec.Struct):
