@@ -23,7 +23,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -53,7 +53,9 @@ def main(argv: list[str] | None = None) -> int:
     """Do what the command line says; return the exit code."""
     _outlive_the_reader()
     args = _parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, _interrupt)
     try:
         code = int(args.command(args))
         print(end="", flush=True)
@@ -63,8 +65,8 @@ def main(argv: list[str] | None = None) -> int:
     except MemoryError as error:
         return _fail(str(error) or "there is not enough memory for this run", INCONCLUSIVE)
     except KeyboardInterrupt as stop:
-        for again in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(again, signal.SIG_IGN)  # it is on its way out
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # it is on its way out
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
     except _BUGS as error:
@@ -96,7 +98,8 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def _fail(words: str, code: int) -> int:
-    print(f"hustings: {words}", file=sys.stderr)
+    with suppress(OSError):  # a terminal that was closed
+        print(f"hustings: {words}", file=sys.stderr)
     return code
 
 

@@ -271,9 +271,16 @@ def info_of(
         tau_fd_ms=latency_of(scenario.protocol, timing, nodes),
         attempt=attempt,
         notes=[*notes, *([note] if note else [])],
-        again=scenario.again,
+        again=_again(scenario, nodes),
         began=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _again(scenario: Scenario, nodes: int) -> str:
+    """What to type to run it again, where its name is not enough."""
+    if nodes == scenario.nodes:
+        return scenario.again
+    return f"{scenario.again or f'hustings run {scenario.name}'} --nodes {nodes}"
 
 
 def new_run(runs: Path, name: str) -> RunDir:

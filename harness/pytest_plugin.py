@@ -70,14 +70,17 @@ def cluster(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Cluster
     setting = _setting(request.node.get_closest_marker("cluster"))
     engine, seed = setting.pop("engine", "real"), setting.pop("seed", 1)
     expect = {**expected_of(setting.get("protocol", BULLY)), **setting.pop("expect", {})}
-    scenario = Scenario(
-        request.node.name.partition("[")[0],
-        request.node.nodeid,
-        _nothing,
-        expect=expect,
-        again=f"pytest {request.node.nodeid}",
-        **setting,
-    )
+    try:
+        scenario = Scenario(
+            request.node.name.partition("[")[0],
+            request.node.nodeid,
+            _nothing,
+            expect=expect,
+            again=f"pytest {request.node.nodeid}",
+            **setting,
+        )
+    except ValueError as error:
+        pytest.fail(f"cluster: {error}", pytrace=False)
     recorder = Recorder(scenario, engine=engine, seed=seed, runs=tmp_path / "runs", make=Cluster)
     made = recorder.run
     assert isinstance(made, Cluster)

@@ -54,8 +54,8 @@ def relay_main(
 ) -> None:
     """Run the relay until it is told to close or `control` ends."""
     # Ctrl-C and `timeout` signal the whole group; the relay is needed until all is mended.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     gc.disable()  # nothing here makes cycles, and a full collection would pause every link
     control.setblocking(True)
     try:

@@ -335,7 +335,7 @@ class Run:
         self._waited(step, not came)
         if not came:
             raise GaveUp(
-                f"{fault_in_words(step)} did not come true within {within_ms / 1000:.1f} s"
+                f"{fault_in_words(step)} did not come true within {within_ms / 1000:g} s"
             )
 
     def _waited(self, step: Step, gave_up: bool) -> None:

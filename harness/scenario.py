@@ -12,15 +12,18 @@ What is not named in `expect` is expected not to be violated; what the paper cla
 protocol at any instant, to hold (MUST_HOLD).
 """
 
+import difflib
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from harness.run import Run
 from nodes.config import load_protocol
-from traces.properties import SYNCHRONOUS
+from traces.expectations import EITHER
+from traces.properties import PROPERTIES, SYNCHRONOUS
 from traces.run import Timing
+from traces.verdicts import BEST_TO_WORST
 
 BULLY, INVITATION = "nodes.bully:Bully", "nodes.invitation:Invitation"
 RESTRICTED = "nodes.restricted:Restricted"
@@ -55,6 +58,18 @@ class Scenario:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     again: str = ""  # what to type to run it, when it is not one of the built-in ones
     stretch: Callable[[Timing, int], Timing] = lambda timing, nodes: timing
+
+    def __post_init__(self) -> None:
+        for name, result in self.expect.items():
+            _one_of(name, PROPERTIES, "property")
+            _one_of(result, (*BEST_TO_WORST, EITHER), "verdict")
+
+
+def _one_of(name: str, known: Collection[str], what: str) -> None:
+    """A slip of the pen must not come out as a verdict that differs."""
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=2, cutoff=0.4) or sorted(known)
+        raise ValueError(f"no {what} {name!r} to expect: did you mean {' or '.join(near)}?")
 
 
 def claims_of(protocol: str) -> tuple[str, ...]:

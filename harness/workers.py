@@ -1,7 +1,7 @@
 """Work spread over cores: processes that end with whoever they work for.
 
-Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT and
-SIGTERM, and are killed with it, whatever kills it, and when nobody wants any more of what they
+Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT,
+SIGTERM and SIGHUP, and are killed with it, whatever kills it, and when nobody wants any more of what they
 do. While it kills them it is deaf as well: who presses Ctrl-C twice would otherwise leave it
 waiting for workers that nobody ends.
 """
@@ -48,4 +48,6 @@ def _each(work: Callable[[A], B], cases: Sequence[A]) -> list[B]:
 
 def _deaf() -> set[int | signal.Signals]:
     """To interruptions, from now on; what was not heard before."""
-    return signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    return signal.pthread_sigmask(
+        signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    )

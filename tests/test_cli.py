@@ -50,6 +50,12 @@ def broken(run: Run) -> None:
     run.start()
     run.settled()
 '''
+SLIP = """
+from harness.scenario import scenario
+@scenario(expect={"GM82-1a": "vioalted"})
+def slip(run):
+    '''GM82-1: what is expected is no verdict.'''
+"""
 WRONG = '''
 from nodes.bully import Bully
 
@@ -78,6 +84,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "mine.py").write_text(SCENARIO)
     (tmp_path / "wrong.py").write_text(WRONG)
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)")
+    (tmp_path / "slip.py").write_text(SLIP)
     return tmp_path
 
 
@@ -167,6 +174,7 @@ def test_several_scenarios_end_in_a_summary_and_the_worst_code(folder: Path) -> 
         (["messages", "--most", "0"], "not a number from 1 to 100"),
         (["messages", "--most", "2"], "3 nodes"),
         (["run", "leaves.py"], "leaves.py cannot be loaded: SystemExit"),
+        (["run", "slip.py"], "no verdict 'vioalted' to expect: did you mean violated"),
         (["check", "runs/none-1"], "is no run"),
         (["report", "wrong.py"], "is no run"),
         (["run"], "NAME|FILE"),
@@ -433,7 +441,9 @@ def gone(folder: Path) -> bool:
     return False
 
 
-@pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "signo", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+)
 def test_no_process_survives_the_end_of_the_controller(folder: Path, signo: int) -> None:
     process = under_way(folder)
     assert len(family(folder)) >= 6  # controller, nursery, relay, three nodes
@@ -554,6 +564,7 @@ def test_a_cover_that_outruns_its_budget_is_unknown_and_says_what_to_type(folder
         ("networks", signal.SIGTERM, 1),
         ("networks", signal.SIGKILL, 1),
         ("networks --engine real", signal.SIGTERM, 1),
+        ("networks --engine real", signal.SIGHUP, 1),
         ("availability", signal.SIGINT, 3),
     ],
 )

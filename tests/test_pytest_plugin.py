@@ -114,6 +114,10 @@ def test_of_three(cluster):
 def test_of_node_three(cluster):
     cluster.start()
 
+@pytest.mark.cluster(expect={"GM82-1": "holds"})
+def test_of_a_property_that_there_is_not(cluster):
+    cluster.start()
+
 @pytest.mark.cluster(engine="virtaul")
 def test_virtaul(cluster):
     cluster.start()
@@ -127,10 +131,11 @@ def test_a_setting_that_there_is_not_is_named_and_not_ignored(pytester: pytest.P
     """Else the test would run with five nodes, or on the real engine, and say nothing."""
     pytester.makepyfile(test_mistaken=MISTAKEN)
     result = pytester.runpytest_subprocess()
-    result.assert_outcomes(failed=1, errors=3)
+    result.assert_outcomes(failed=1, errors=4)
     words = result.stdout.str()
     assert "cluster(3): it takes " in words
     assert "cluster(node): it takes " in words
+    assert "no property 'GM82-1' to expect: did you mean GM82-1b or GM82-1a?" in words
     assert words.count("no engine 'virtaul'; there are real and virtual") >= 2
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-JUDGED, MERGED = 5, 7  # bytes for each byte of the trace, or of its parts, at the peak
+JUDGED, MERGED = 6, 7  # bytes for each byte of the trace, or of its parts, at the peak
 
 
 def must_fit(what: Path, needed: int) -> None:
