@@ -520,7 +520,8 @@ def _list(args: argparse.Namespace) -> int:
         table.add_column()
         for name, line in rows.items():
             table.add_row(name, line)
-        Console().print(table)
+        with suppress(SystemExit):  # how rich says that the reader has left
+            Console().print(table)
     return 0
 
 

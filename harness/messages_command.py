@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -84,7 +85,8 @@ def command(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(found)
     else:
-        _print(found, most, picture)
+        with suppress(SystemExit):  # how rich says that the reader has left
+            _print(found, most, picture)
     return 0
 
 

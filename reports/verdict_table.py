@@ -1,7 +1,8 @@
 """The verdicts: one row each, and below the table why those that do not hold do not.
 
 Rules: A3 to A9 share a row while they hold as expected; every other verdict has its own. What
-several verdicts have in common (the same broken assumption) is said once.
+several verdicts have in common (the same broken assumption) is said once. Where a claim is
+violated that the literature has corrected, the report also says why what corrects it holds.
 """
 
 from collections import defaultdict
@@ -18,6 +19,7 @@ from traces.words import numbers
 
 ASSUMPTIONS = ("A3", "A4", "A5", "A6", "A7", "A8", "A9")
 OBLIGATIONS = "what its platform and environment owe a node (GM82 II)"
+CORRECTED = {"S00-4'a": "GM82-4", "S00-4'b": "GM82-4"}
 EXCUSE = " (excused: "  # how traces.rulings appends it to what the evidence says
 
 
@@ -57,8 +59,9 @@ def _add(table: Table, result: str, ids: str, claim: str, examined: dict[str, in
 def _reasons(verdicts: Sequence[Verdict], expect: Mapping[str, str]) -> Iterator[Table | Text]:
     """Why, once for all the verdicts it is true of."""
     ids: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    violated = {verdict.id for verdict in verdicts if verdict.result == "violated"}
     for verdict in verdicts:
-        if verdict.result != "holds":
+        if verdict.result != "holds" or CORRECTED.get(verdict.id) in violated:
             ids[verdict.result, _expected(verdict, expect), _why(verdict)].append(verdict.id)
     if ids:
         yield Text()

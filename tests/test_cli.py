@@ -139,8 +139,9 @@ def test_the_exit_code_says_what_kind_of_end_it_was(
         assert "runs/" in done.stderr
 
 
-def test_a_reader_that_leaves_early_does_not_change_the_verdict(folder: Path) -> None:
-    args = [sys.executable, "-m", "harness", "run", "cold-start", "--engine", "virtual"]
+@pytest.mark.parametrize("asked", ["run cold-start --engine virtual", "networks --nodes 2", "list"])
+def test_a_reader_that_leaves_early_does_not_change_the_verdict(asked: str, folder: Path) -> None:
+    args = [sys.executable, "-m", "harness", *asked.split()]
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(args, cwd=folder, stdout=writer, stderr=subprocess.PIPE, text=True)

@@ -32,6 +32,7 @@ JOINING: list[Step] = [  # and at one that is invited
     ("sent", {"kind": "Accept", "ack": False}),
     ("received", {"kind": "Accept", "ack": True}),
     ("became", {"s": "Reorganization"}),
+    ("sent", {"kind": "Invitation", "ack": True}),
     ("received", {"kind": "Ready", "ack": False}),
     ("sent", {"kind": "Ready", "ack": True}),
 ]

@@ -21,6 +21,7 @@ from scenarios.crashes import coordinator_crash
 from scenarios.groups import split_and_heal
 from scenarios.points import killed_at_the_election_point
 from scenarios.restricted import divergent_branches
+from scenarios.topologies import appendix_a
 from traces.judge import judge_run
 from traces.words import links_in_words, numbers
 
@@ -259,6 +260,16 @@ def test_a_violation_among_fifty_nodes_is_told_briefly(tmp_path: Path) -> None:
 def test_fifty_nodes_are_named_together(tmp_path: Path) -> None:
     text = report(coordinator_crash, tmp_path, nodes=50)
     assert "1-50 N50" in row(text, "end")
+
+
+def test_where_assertion_4_fails_the_report_says_why_its_correction_holds(tmp_path: Path) -> None:
+    """S97 App. A, S00: both in one report, each with its words."""
+    words = " ".join(report(appendix_a, tmp_path, nodes=3).split())
+    assert "✗ GM82-4 violated, as expected: at" in words
+    assert "nodes 2 and 3 reach each other and are in no larger such set, but node 2" in words
+    assert "✓ S00-4'a holds: in" in words
+    assert "✓ S00-4'b holds: in" in words
+    assert "2 groups {1,2} {3}; a minimum clique cover has 2 ({1,2} {3}; 1 and 3 are" in words
 
 
 def idle() -> Scenario:

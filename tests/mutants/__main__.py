@@ -13,7 +13,7 @@ from tests.mutants.court import EQUIVALENT, MUTANTS, RIGHT, SEEDS, acquit, cases
 
 
 def main() -> int:
-    """Try them all; 0 when every mutant is convicted and no correct protocol is accused."""
+    """Try them all; 0 when every mutant is convicted, and nothing right or equivalent accused."""
     console, errors = Console(), Console(stderr=True)
     table = Table("mutant", "convicted by", "violated", box=None, pad_edge=False)
     survived: list[str] = []
@@ -33,6 +33,7 @@ def main() -> int:
             guilty = any(acquit(runs, right_one(mutant), name))
             verdict = "accused" if guilty else "equivalent: its docstring has the proof"
             table.add_row(mutant.__name__, "-", verdict)
+            accused += [mutant.__name__] * guilty
         console.print(table)
         for right in (BULLY, *(name for _, name in RIGHT)):
             found = [f"{name}, seed {seed}" for name, seed, _ in acquit(runs, right)]

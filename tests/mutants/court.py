@@ -80,6 +80,7 @@ MUTANTS: list[type[Protocol]] = [
     invitation.Unsociable,
     invitation.NeverDeclines,
     invitation.HearsAnyGroup,
+    invitation.NoForwarding,
     *restricted.MUTANTS,
     *stoller.MUTANTS,
     *votes.MUTANTS,
@@ -87,10 +88,7 @@ MUTANTS: list[type[Protocol]] = [
     *policies.MUTANTS,
 ]
 EQUIVALENT: list[type[Protocol]] = [
-    invitation.AcceptOfAnyGroup,
     invitation.ReadyAtAnyTime,
-    invitation.KeptUp,
-    invitation.NoForwarding,
     invitation.ThereForAnyGroup,
     *stoller.EQUIVALENT,
     *votes.EQUIVALENT,

@@ -1,7 +1,12 @@
 """Directed schedules that corner a mutant. Every assumption holds in each of them."""
 
+from dataclasses import replace
+
+import msgspec
+
 from harness.run import Run
-from harness.scenario import INVITATION, scenario
+from harness.scenario import INVITATION, RESTRICTED, scenario
+from traces.run import Timing
 
 
 @scenario()
@@ -167,6 +172,44 @@ def split_for_a_while(run: Run) -> None:
     run.settled()
 
 
+@scenario(nodes=3, protocol=RESTRICTED, lateness=False)
+def accept_of_a_group_that_is_gone(run: Run) -> None:
+    """GM82-GH: node 1 is invited by 3 and sleeps; its Accept comes amid the next Merge of 3."""
+    run.start([2, 3])
+    run.settled([2, 3])
+    run.start([1])
+    run.arm(1, "sent", kind="Accept", ack=False)
+    run.reached(1)
+    run.seen("became", node=3, s="Normal")
+    run.kill(2)
+    run.restart(2)
+    run.seen("sent", node=3, kind="Accept", to=2, ack=True)
+    run.resume(1)
+    run.settled()
+    run.seen("stored", cell="datum")
+
+
+def _timeout_above_all(timing: Timing, nodes: int) -> Timing:
+    """Two Timeouts are longer than c, which has one: twice the rest of it."""
+    rest = timing.merges_ms(nodes) - timing.timeout_ms
+    return msgspec.structs.replace(timing, timeout_ms=2 * rest)
+
+
+@scenario(nodes=5, protocol=INVITATION)
+def invited_after_a_timeout(run: Run) -> None:
+    """S00-4': 4 lost its coordinator, and invites 3 a Timeout later; 1 and 2 come along at once.
+
+    They have heard from 3 up to then, and would find out only by a Timeout of their own.
+    """
+    halves = run.split([4, 5], [1, 2, 3])
+    run.start()
+    run.settled([4, 5])
+    run.settled([1, 2, 3])
+    run.kill(5)
+    run.mend(halves)
+    run.elapse(1.05 * run.info.settles_ms)
+
+
 DIRECTED = [
     coordinator_back_at_once,
     member_lost_before_ready,
@@ -179,4 +222,6 @@ DIRECTED = [
     echo_of_ready,
     slow_links,
     answer_to_a_former_life,
+    accept_of_a_group_that_is_gone,
+    replace(invited_after_a_timeout, stretch=_timeout_above_all),
 ]

@@ -180,24 +180,28 @@ class HearsAnyGroup(Invitation):
         return True
 
 
-# --- equivalent ---------------------------------------------------------------------------------
+class NoForwarding(Invitation):
+    """A coordinator that is invited does not forward the invitation to its old members.
 
-
-class AcceptOfAnyGroup(Invitation):
-    """Accept without the check of the group.
-
-    Equivalent inside the assumptions. It can add to S(i).Up only a node j that accepted an older
-    group gn of i. S(j).c and S(j).g were stored together, with the invitation, so GM82-3a holds.
-    Ready carries S(i).g, and j, whose S(j).g is gn, refuses it (the check that ReadyOfAnyGroup
-    lacks); so GM82-3b holds, i calls Recovery, and j, told by AreYouThere that it is not in the
-    group, does too. They are two groups of one node, which any failure may leave: within c of
-    the last failure, and an older group's Accept is the echo of one, all have merged.
+    They find out, by a Timeout and one CALL. But c has one Timeout for all: who was let go in a
+    merge that came after somebody's Timeout waits for a second one.
     """
 
-    @immediate("Accept")
-    def accept(self, j: int, gn: str) -> bool:
-        """Without `S(i).g = gn`."""
-        return super().accept(j, self.state.g)
+    @procedure("Invitation")
+    def invitation(self, caller: int, j: int, gn: str) -> Procedure:
+        """Without the loop over Up."""
+        if self.state.s != NORMAL:
+            return
+        self.stop()
+        self.become(s=ELECTION, c=j, g=gn)
+        accepted = yield Call(j, "Accept", (gn,))
+        if accepted is TIMEOUT or not accepted:
+            yield self.recovery()
+            return
+        self.become(s=REORGANIZATION)
+
+
+# --- equivalent ---------------------------------------------------------------------------------
 
 
 class ReadyAtAnyTime(Invitation):
@@ -220,52 +224,16 @@ class ReadyAtAnyTime(Invitation):
         return False
 
 
-class KeptUp(Invitation):
-    """Merge that keeps the old Up.
-
-    Equivalent inside the assumptions. S(i).Up is no part of Assertion 3. Every node of the old
-    Up is invited again, and one that is up and reached accepts and would be in Up anyway. One
-    that is not does not answer Ready, and i calls Recovery, which empties Up: it costs one more
-    merge after a failure, never two.
-    """
-
-    def become(self, **changes: Any) -> None:
-        """Without `S(i).Up := {}` in Merge."""
-        if changes.get("s") == ELECTION and changes.get("c") == self.i:
-            changes.pop("up", None)
-        super().become(**changes)
-
-
-class NoForwarding(Invitation):
-    """A coordinator that is invited does not forward the invitation to its old members.
-
-    Equivalent inside the assumptions: slower. An old member is Normal, with S.c, S.g and S.d as
-    its group had them, so GM82-3 holds. Not hearing from its coordinator it asks, is told that
-    it is in no group of it, and calls Recovery: a Timeout and one CALL later it is a coordinator
-    that every Check finds.
-    """
-
-    @procedure("Invitation")
-    def invitation(self, caller: int, j: int, gn: str) -> Procedure:
-        """Without the loop over Up."""
-        if self.state.s != NORMAL:
-            return
-        self.stop()
-        self.become(s=ELECTION, c=j, g=gn)
-        accepted = yield Call(j, "Accept", (gn,))
-        if accepted is TIMEOUT or not accepted:
-            yield self.recovery()
-            return
-        self.become(s=REORGANIZATION)
-
-
 class ThereForAnyGroup(Invitation):
     """AreYouThere that ignores the group.
 
     Equivalent inside the assumptions. j asks i only while S(j).c = i, and is in S(i).Up only
-    since its Accept of S(i).g: i empties Up with every new number. S(j).g has changed since only
-    by another invitation of i, which was to a newer group, and then i has emptied Up again. So
-    j in S(i).Up and S(j).c = i imply S(j).g = S(i).g.
+    since its Accept of S(i).g: i empties Up with every number it makes. S(j).g has changed since
+    only by another invitation of i. One to a newer group has emptied Up again. One to an older
+    group, which a slow node passed on, puts j in Election; its CALL of Accept is refused or
+    times out, so j calls Recovery whatever AreYouThere says. (If i itself takes an older number
+    of its own, as in `invited-to-its-own-group`, it is stuck with either answer.) So where the
+    answers differ, nothing comes of it.
     """
 
     @immediate("AreYouThere")

@@ -1,6 +1,8 @@
 """Restricted groups that are wrong in one place each; only A1-A7 are assumed (GM82 IV-B)."""
 
-from nodes.protocol import NORMAL, TIMEOUT, Call, Procedure, Protocol, immediate
+from typing import Any
+
+from nodes.protocol import ELECTION, NORMAL, TIMEOUT, Call, Procedure, Protocol, immediate
 from nodes.restricted import Restricted, Update
 from traces.group_record import Past, read
 
@@ -165,6 +167,32 @@ class SilentlyCut(Restricted):
         return " ".join(str(it) for it in past.groups.values() if it.number in near)
 
 
+# --- flaws of the Invitation Algorithm that the history of a group shows ----------------------
+
+
+class AcceptOfAnyGroup(Restricted):
+    """Accept without the check of the group: who accepted an older one is counted in this one.
+
+    Assertion 3 does not look at Up, and Ready, which carries the group, is refused. But those
+    who had Ready before work in a group with a member that never joined it.
+    """
+
+    @immediate("Accept")
+    def accept(self, j: int, gn: str, history: str = "") -> bool:
+        """Without `S(i).g = gn`."""
+        return super().accept(j, self.state.g, history)
+
+
+class KeptUp(Restricted):
+    """Merge that keeps the old Up: who is gone is counted in the new group as well."""
+
+    def become(self, **changes: Any) -> None:
+        """Without `S(i).Up := {}` in Merge."""
+        if changes.get("s") == ELECTION and changes.get("c") == self.i:
+            changes.pop("up", None)
+        super().become(**changes)
+
+
 MUTANTS: list[type[Protocol]] = [
     NoMajority,
     CountsMembers,
@@ -179,4 +207,6 @@ MUTANTS: list[type[Protocol]] = [
     NoPastAfterACrash,
     InvitedAreMembers,
     SilentlyCut,
+    AcceptOfAnyGroup,
+    KeptUp,
 ]
