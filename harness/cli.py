@@ -520,8 +520,7 @@ def _list(args: argparse.Namespace) -> int:
         table.add_column()
         for name, line in rows.items():
             table.add_row(name, line)
-        with suppress(SystemExit):  # how rich says that the reader has left
-            Console().print(table)
+        Console().print(table)
     return 0
 
 

@@ -8,7 +8,6 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -85,8 +84,7 @@ def command(args: argparse.Namespace) -> int:
     if args.json:
         _print_json(found)
     else:
-        with suppress(SystemExit):  # how rich says that the reader has left
-            _print(found, most, picture)
+        _print(found, most, picture)
     return 0
 
 

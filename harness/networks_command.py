@@ -10,7 +10,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -87,8 +86,7 @@ def command(args: argparse.Namespace) -> int:
     found = list(shown(_examined(cases, args), len(cases), "networks"))
     wrong = [case for case in found if claims.wrong(case)]
     evidence = [_recorded(case, args) for case in wrong[:SHOWN]]
-    with suppress(SystemExit):  # how rich says that the reader has left; the verdict stands
-        (_print_json if args.json else _print)(claims, found, wrong, evidence)
+    (_print_json if args.json else _print)(claims, found, wrong, evidence)
     if any("violated" in claims.wrong(case).values() for case in wrong):
         return VIOLATED
     return INCONCLUSIVE if wrong else AS_EXPECTED

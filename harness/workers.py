@@ -1,7 +1,7 @@
 """Work spread over cores: processes that end with whoever they work for.
 
-Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT,
-SIGTERM and SIGHUP, and are killed with it, whatever kills it, and when nobody wants any more of what they
+Rule: whoever is interrupted is the one that spreads; its workers are born deaf to SIGINT, SIGTERM
+and SIGHUP, and are killed with it, whatever kills it, and when nobody wants any more of what they
 do. While it kills them it is deaf as well: who presses Ctrl-C twice would otherwise leave it
 waiting for workers that nobody ends.
 """
