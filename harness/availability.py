@@ -116,11 +116,11 @@ def graph(text: str) -> Network:
             raise ValueError(f"the link {word} {'leads nowhere' if i == j else 'is there twice'}")
         links.append((i, j))
     nodes = max((j for _, j in links), default=1)
+    if not links or nodes + len(links) > MOST:
+        raise ValueError(f"a network has a link, and {MOST} nodes and links at most")
     reached = {1}
     for _ in links:
         reached |= {i for link in links if reached & set(link) for i in link}
     if missing := set(range(1, nodes + 1)) - reached:
         raise ValueError(f"node {min(missing)} is not connected to node 1")
-    if not links or nodes + len(links) > MOST:
-        raise ValueError(f"a network has a link, and {MOST} nodes and links at most")
     return Network("given", nodes, tuple(links))

@@ -140,6 +140,16 @@ def slightly_ahead_of_the_next(mix: str, name: str, others: Sequence[str]) -> Te
     return test
 
 
+def slightly_behind_the_last(mix: str, name: str, others: Sequence[str]) -> Test:
+    """Worse than each of the others, and not by much worse than the worst of them."""
+
+    def test(results: Results, network: str) -> tuple[bool, Estimate]:
+        lead = min(results.lead(mix, network, other, name) for other in others)
+        return slight(lead), lead
+
+    return test
+
+
 def between(
     one: tuple[str, str, str], other: tuple[str, str, str], ok: Callable[[Estimate], bool]
 ) -> Test:
@@ -163,6 +173,16 @@ def everyone_better_without_link_failures(results: Results, network: str) -> tup
     """Mix 2 against mix 1, whatever the strategy; the least gain speaks for all."""
     gains = [between(("2", name, ""), ("1", name, ""), ahead)(results, network) for name in RIVALS]
     return all(ok for ok, _ in gains), min(gain for _, gain in gains)
+
+
+def every_gain_less_without_link_failures(results: Results, network: str) -> tuple[bool, Estimate]:
+    """Mix 2 against mix 1, over static votes; the least difference speaks for all."""
+    rivals = (*AUTONOMOUS, CONSENSUS)
+    found = [
+        between(("1", name, STATIC), ("2", name, STATIC), ahead)(results, network)
+        for name in rivals
+    ]
+    return all(ok for ok, _ in found), min(less for _, less in found)
 
 
 def closer_than_in_the_ring(results: Results, network: str) -> tuple[bool, Estimate]:
@@ -211,9 +231,10 @@ CLAIMS = (
           least("1", ALLIANCES, [RANKING], ahead)),
     Claim("2", "all strategies yielded higher uptimes than in mix 1", EVERY,
           everyone_better_without_link_failures),
-    Claim("2", "the gain from reconfiguring was less than in mix 1 (2v with catching up)", EVERY,
-          between(("1", TWICE, STATIC), ("2", TWICE, STATIC), ahead)),
-    Claim("2", "... but still substantial", EVERY, least("2", [TWICE], [STATIC], far)),
+    Claim("2", "the gain from any type of reconfiguring was less than in mix 1", EVERY,
+          every_gain_less_without_link_failures),
+    Claim("2", "... but still substantial", EVERY,
+          least("2", (*AUTONOMOUS, CONSENSUS), [STATIC], far)),
     Claim("2", "2v with catching up gave a slight improvement over the other alliances in most "
           "cases", EVERY, slightly_ahead_of_the_next("2", TWICE, ALLIANCES), True),
     Claim("2", "catching up in general is better than decreasing (2v)", EVERY,
@@ -244,9 +265,9 @@ CLAIMS = (
           EVERY[4:], none_is_better_by_much),
     Claim("3", "the perfect performance of group consensus", EVERY, perfect),
     Claim("3", "the token showed a slightly poorer performance (than the other alliances)", EVERY,
-          least("3", BUT_SPREAD, [TOKEN], ahead)),
+          slightly_behind_the_last("3", TOKEN, BUT_SPREAD)),
     Claim("3", "2v/N showed a slightly poorer performance (than the other alliances)", EVERY,
-          least("3", BUT_SPREAD, [SPREAD], ahead)),
+          slightly_behind_the_last("3", SPREAD, BUT_SPREAD)),
     Claim("3", "the other alliances performed nearly equivalently", EVERY,
           widest("3", BUT_SPREAD)),
     Claim("3", "overthrow by ranking was slightly better than the alliances for the less dense "

@@ -50,6 +50,7 @@ def command(args: argparse.Namespace) -> int:
     """Measure, and print it."""
     logger.remove()
     logger.add(sys.stderr, level="WARNING", format="{message}", colorize=False)
+    RUNS.mkdir(exist_ok=True)  # or nothing is measured
     if args.engine:
         return _with_nodes(args)
     settings = [
@@ -65,14 +66,15 @@ def command(args: argparse.Namespace) -> int:
         )
     complete = [setting[:2] for setting in settings] == _everything()
     claims = findings(cells) if complete else []
-    RUNS.mkdir(exist_ok=True)
-    pictures = [path for mix in _mixes(args) for path in _drawn(cells, mix)]
-    _write_csv(cells, exact)
-    if args.json:
-        _print_json(cells, exact, claims)
-    else:
-        with suppress(SystemExit):  # how rich says that the reader has left; the figures are kept
-            _print(cells, exact, claims, pictures)
+    files: list[Path] = []
+    try:
+        files += _kept(cells, exact)
+    finally:  # what was measured is told, whatever the disk says
+        if args.json:
+            _print_json(cells, exact, claims)
+        else:
+            with suppress(SystemExit):  # how rich says that the reader has left
+                _print(cells, exact, claims, files)
     return 0
 
 
@@ -93,12 +95,12 @@ def _with_nodes(args: argparse.Namespace) -> int:
 
 
 def _networks(args: argparse.Namespace) -> list[Network]:
-    if args.graph:
+    if args.graph is not None:
         try:
             return [graph(args.graph)]
         except ValueError as error:
             raise ScheduleError(f"--graph: {error}") from None
-    names = args.networks.split(",") if args.networks else list(NETWORKS)
+    names = list(NETWORKS) if args.networks is None else args.networks.split(",")
     if unknown := [name for name in names if name not in NETWORKS]:
         raise ScheduleError(
             f"no network {unknown[0]!r}; there are {', '.join(NETWORKS)}, or --graph"
@@ -149,7 +151,7 @@ def _exact(setting: Setting) -> list[tuple[tuple[str, str, str], float]]:
 # --- what is told ---------------------------------------------------------------------------
 
 
-def _print(cells: list[Cell], exact: Exact, claims: list[Finding], pictures: list[Path]) -> None:
+def _print(cells: list[Cell], exact: Exact, claims: list[Finding], files: list[Path]) -> None:
     console = Console(highlight=False)
     for mix in dict.fromkeys(cell.setting.mix for cell in cells):
         console.print(_table([cell for cell in cells if cell.setting.mix == mix], exact))
@@ -159,12 +161,12 @@ def _print(cells: list[Cell], exact: Exact, claims: list[Finding], pictures: lis
     console.print(
         f"% of the time in which some group was active; 95% intervals of ±{100 * half:.2f} points "
         f"at most, from {runs:,} runs with {events:,} events, each under every strategy"
+        + ("; exact: over all time" if exact else "")
     )
     if claims:
         console.print(_claims_table(claims))
-    for path in pictures:
-        console.print(f"picture  {path}")
-    console.print(f"figures  {RUNS / 'availability.csv'}")
+    for path in files:
+        console.print(f"{'figures' if path.suffix == '.csv' else 'picture'}  {path}")
     if not util.find_spec("matplotlib"):
         console.print("PNG too: pip install 'hustings[png]'", markup=False)
 
@@ -240,12 +242,16 @@ def _rows(cells: list[Cell], exact: Exact) -> Iterator[dict[str, Any]]:
             }
 
 
-def _write_csv(cells: list[Cell], exact: Exact) -> None:
-    rows = list(_rows(cells, exact))
-    with (RUNS / "availability.csv").open("w", newline="") as file:
+def _kept(cells: list[Cell], exact: Exact) -> list[Path]:
+    """The files: pictures by mix, and all figures."""
+    mixes = dict.fromkeys(cell.setting.mix for cell in cells)
+    files = [path for mix in mixes for path in _drawn(cells, mix)]
+    rows, path = list(_rows(cells, exact)), RUNS / "availability.csv"
+    with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    return [*files, path]
 
 
 def _print_json(cells: list[Cell], exact: Exact, claims: list[Finding]) -> None:

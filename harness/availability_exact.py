@@ -22,7 +22,7 @@ from harness.availability_cores import Core, Game, majority
 from harness.availability_history import components, groups_of
 
 MOST = 5_000
-PRECISION = 1e-12  # by which a step changes all probabilities together
+SPREAD = 1e7  # of rates: beyond it so little of the small ones is left that digits are lost
 State = tuple[int, Core, bool]
 
 
@@ -50,16 +50,15 @@ def of_chain(network: Network, mix: Mix, rival: Rival, most: int = MOST) -> floa
     if found is None:
         return None
     states, rates = found
-    pairs = np.array(list(rates)).T
-    often = np.array(list(rates.values()))
-    step = 1 / np.bincount(pairs[0], often).max()  # uniformized: at most one event a step
-    likely = np.eye(1, len(states))[0]
-    while True:
-        flow = step * often * likely[pairs[0]]
-        change = np.bincount(pairs[1], flow, len(states)) - np.bincount(pairs[0], flow, len(states))
-        likely += change / 2  # half a step never swings between two halves of the states
-        if np.abs(change).sum() < PRECISION:
-            return float(likely[[active for _, _, active in states]].sum())
+    if max(rates.values()) > SPREAD * min(rates.values()):
+        return None
+    flow = np.zeros((len(states), len(states)))
+    for (one, other), often in rates.items():
+        flow[other, one] += often
+        flow[one, one] -= often
+    flow[0] = 1.0  # that all add up to 1 stands for one equation of too many
+    likely = np.linalg.solve(flow, np.eye(1, len(states))[0])
+    return float(likely[[active for _, _, active in states]].sum())
 
 
 def chain(

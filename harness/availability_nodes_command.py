@@ -65,7 +65,6 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
             row.nodes["virtual"] = lines[row.strategy].nodes[f"{REAL_PACE}"]
             lines[row.strategy] = row
     rows = [*lines.values()]
-    RUNS.mkdir(exist_ok=True)
     pictures = [] if on_processes else _drawn(rows, network, mix)
     if args.json:
         import msgspec

@@ -9,10 +9,13 @@ its result is the fraction of the time in which some group was active, for each.
 - Intervals are Student's, over runs. How many runs there are is decided in two stages (Stein):
   the first PILOT say how many it takes, then these are run. Should the interval be wider still,
   by the larger sample's own deviation, the question is put again. Nothing looks at a mean.
+- Runs in which hardly anything fails are all alike, and an interval of none would be as wide as
+  nothing: there are FEW / width of them, unless they have as many events together.
 - Strategies of a cell are compared run by run, which takes out what the history did to both.
 
 Limits: 95% holds for each interval by itself, not for all 216 at once: about eleven of them will
-not contain the true value.
+not contain the true value. Where a group hardly ever halts an interval may be too narrow, but the
+width that was asked for is not.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +34,7 @@ from harness.availability_history import Groupings, History, components, drawn
 from harness.availability_walk import prepared
 
 PILOT, BLOCK = 20, 4
+FEW = 6  # by the rule of three what never was in 3 / p tries is rarer than p; p is half a width
 Rivals = tuple[tuple[str, Rival], ...]
 Runs = list[tuple[int, list[float]]]
 """Of each run, how many events it had, and the uptimes."""
@@ -86,6 +90,8 @@ class Cell:
         done = len(self.uptimes)
         if done < PILOT:
             return PILOT - done
+        if self.events < FEW / width:
+            return max(0, ceil(FEW / width) - done)
         estimates = [self.uptime(name) for name, _ in self.setting.rivals]
         widest = max(estimate.half for estimate in estimates)
         return max(0, ceil(done * (2 * widest / width) ** 2) - done) if 2 * widest > width else 0

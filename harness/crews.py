@@ -23,7 +23,7 @@ def crew(
     work: Callable[[A], B], scheduler: str | None
 ) -> Iterator[Callable[[Sequence[A]], Iterator[B]]]:
     """A function that does all cases and gives what came of each, in order."""
-    if not scheduler:
+    if scheduler is None:
         yield lambda cases: spread(work, cases, os.cpu_count() or 1, at_once=1)
         return
     try:
