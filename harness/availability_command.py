@@ -8,7 +8,6 @@ import argparse
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -73,8 +72,7 @@ def command(args: argparse.Namespace) -> int:
         if args.json:
             _print_json(cells, exact, claims)
         else:
-            with suppress(SystemExit):  # how rich says that the reader has left
-                _print(cells, exact, claims, files)
+            _print(cells, exact, claims, files)
     return 0
 
 

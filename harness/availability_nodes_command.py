@@ -7,7 +7,6 @@ of the simulation of the same histories. Progress goes to stderr, the table to s
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -72,8 +71,7 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
         value = [{**row._asdict(), "late": row.late._asdict()} for row in rows]
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
         return 0
-    with suppress(SystemExit):  # how rich says that the reader has left
-        _print(rows, network, mix, args.engine, pictures)
+    _print(rows, network, mix, args.engine, pictures)
     return 0
 
 

@@ -334,9 +334,7 @@ class Run:
         came = self.engine.advance(done, self.engine.now() + round(within_ms * MS))
         self._waited(step, not came)
         if not came:
-            raise GaveUp(
-                f"{fault_in_words(step)} did not come true within {within_ms / 1000:g} s"
-            )
+            raise GaveUp(f"{fault_in_words(step)} did not come true within {within_ms / 1000:g} s")
 
     def _waited(self, step: Step, gave_up: bool) -> None:
         what = {"nodes": step.nodes, **step.args} if step.nodes else step.args

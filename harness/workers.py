@@ -48,6 +48,4 @@ def _each(work: Callable[[A], B], cases: Sequence[A]) -> list[B]:
 
 def _deaf() -> set[int | signal.Signals]:
     """To interruptions, from now on; what was not heard before."""
-    return signal.pthread_sigmask(
-        signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    )
+    return signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))

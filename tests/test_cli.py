@@ -442,9 +442,7 @@ def gone(folder: Path) -> bool:
     return False
 
 
-@pytest.mark.parametrize(
-    "signo", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
-)
+@pytest.mark.parametrize("signo", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_no_process_survives_the_end_of_the_controller(folder: Path, signo: int) -> None:
     process = under_way(folder)
     assert len(family(folder)) >= 6  # controller, nursery, relay, three nodes
