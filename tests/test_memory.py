@@ -18,7 +18,7 @@ def test_a_run_that_is_larger_than_the_memory_is_refused_before_it_is_read(tmp_p
     command = [sys.executable, "-m", "harness", "check", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (3, "")
-    assert done.stderr.startswith(f"hustings: {run.trace} needs about 5,497.6 GB of memory")
+    assert done.stderr.startswith(f"hustings: {run.trace} needs about 6,597.1 GB of memory")
     assert done.stderr.count("\n") == 1
 
 
