@@ -19,7 +19,7 @@ Limits: A1 and A2 cannot be seen in a trace. A receipt without a send makes the 
 checked on its own.
 """
 
-from typing import Any
+from typing import Any, cast
 
 from traces.events import (
     AnyEvent,
@@ -28,13 +28,14 @@ from traces.events import (
     Discarded,
     Loaded,
     Overslept,
+    Received,
     Sent,
     Started,
     Stored,
 )
 from traces.lives import History
 from traces.traffic import Traffic
-from traces.validity import event_id, name_of, orphans
+from traces.validity import event_id, name_of
 from traces.verdicts import Evidence
 
 
@@ -55,8 +56,11 @@ class Finding:
 
 def check_a3(history: History, traffic: Traffic) -> Finding:
     """GM82 II, Assumption 3: no spontaneous messages."""
-    finding = Finding(history, receipts=len(traffic.received) + len(traffic.echoes))
-    for event in orphans(history.events):
+    finding = Finding(history, receipts=len(traffic.receipts))
+    for i in traffic.receipts:
+        if traffic.send_of(i) is not None:
+            continue
+        event: Any = history.events[i]
         sender = f"node {event.src} life {event.sinc}"
         finding.accuse(f"node {event.node} accepted {event.kind} that {sender} never sent", event)
     return finding
@@ -90,7 +94,7 @@ def check_a4(history: History, traffic: Traffic) -> Finding:
 
 def _look_for_used_calls(finding: Finding, traffic: Traffic) -> None:
     last: dict[int, Sent] = {}
-    for i in traffic.sent.values():
+    for i in traffic.sends:
         event = finding.history.events[i]
         if isinstance(event, Sent) and event.call and not event.ack:
             before = last.get(event.node)
@@ -180,13 +184,11 @@ def check_a5(history: History, traffic: Traffic) -> Finding:
 
 def check_a6(history: History, traffic: Traffic) -> Finding:
     """GM82 II, Assumption 6: no transmission errors."""
-    finding = Finding(history, receipts=len(traffic.received) + len(traffic.echoes))
-    events, sent = history.events, traffic.sent
-    for datagram, i in [*traffic.received.items(), *traffic.echoes]:
-        if datagram not in sent:
+    finding = Finding(history, receipts=len(traffic.receipts))
+    for i in traffic.receipts:
+        a, b = traffic.send_of(i), cast(Received, history.events[i])
+        if a is None:
             continue
-        a: Any = events[sent[datagram]]
-        b: Any = events[i]
         if a.kind != b.kind or a.ack != b.ack or a.call != b.call or a.args != b.args:
             was, now = (f"{e.kind}{'/ack' if e.ack else ''} {e.call} {e.args}" for e in (a, b))
             finding.accuse(f"node {a.node} sent {was}, node {b.node} received {now}", a, b)
@@ -198,12 +200,11 @@ def check_a7(history: History, traffic: Traffic) -> Finding:
     finding = Finding(history, receipts=0, links=0)
     latest: dict[tuple[int, int], tuple[tuple[int, int], AnyEvent]] = {}
     perhaps_not_handled = _last_events(history)
-    receipts = sorted([*((i, d) for d, i in traffic.received.items()),
-                       *((i, d) for d, i in traffic.echoes)])  # fmt: skip
-    for i, (src, sinc, dst, m) in receipts:
+    for i in traffic.receipts:
         if i in perhaps_not_handled:
             continue
-        event = history.events[i]
+        event = cast(Received, history.events[i])
+        src, sinc, dst, m = event.src, event.sinc, event.node, event.m
         seen, earlier = latest.get((src, dst), (None, event))
         if seen is not None and (sinc, m) <= seen:
             of_life = f" of life {seen[0]}" if seen[0] != sinc else ""
@@ -212,5 +213,5 @@ def check_a7(history: History, traffic: Traffic) -> Finding:
             finding.accuse(says, earlier, event)
         else:
             latest[src, dst] = (sinc, m), event
-    finding.examined.update(receipts=len(receipts), links=len(latest))
+    finding.examined.update(receipts=len(traffic.receipts), links=len(latest))
     return finding

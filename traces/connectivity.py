@@ -38,7 +38,7 @@ from traces.events import Began, Received, Sent, TimedOut
 from traces.liveness import boundaries
 from traces.lives import History
 from traces.run import Timing
-from traces.traffic import Datagram, Traffic
+from traces.traffic import Traffic
 
 Link = tuple[int, int]
 Call = tuple[int, int, int, int]
@@ -144,7 +144,7 @@ class _Witness:
     """Hears the messages of one period after the other."""
 
     def __init__(self, history: History, traffic: Traffic, timing: Timing) -> None:
-        self.history, self.events, self.received = history, history.events, traffic.received
+        self.history, self.events, self.traffic = history, history.events, traffic
         self.t_m, self.t_p = round(timing.t_m_ms * 1e6), round(timing.t_p_ms * 1e6)
         self.pauses: _InForce[Pause] = _InForce(
             [(p.at, p.until or _NEVER, p) for p in history.pauses]
@@ -159,7 +159,7 @@ class _Witness:
             for life in lives
             if life.crash or not history.closed
         }
-        self.sent = list(traffic.sent.items())
+        self.sends = traffic.sends
         self.next = 0
         self.stalls = sorted(self._stalls(), reverse=True)
 
@@ -192,16 +192,17 @@ class _Witness:
         self, running: dict[int, int], rules: dict[Link, list[Rule]], end: int
     ) -> Iterator[tuple[int, Link | None, Outcome | None]]:
         """Outcomes in the order of the sends, and stalls, which have neither link nor outcome."""
-        events, sent = self.events, self.sent
-        while self.next < len(sent):
-            (src, inc, dst, m), i = sent[self.next]
-            at = events[i].at
+        events, sends = self.events, self.sends
+        while self.next < len(sends):
+            i = sends[self.next]
+            sent: Sent = events[i]  # type: ignore[assignment]
+            at, src, dst = sent.at, sent.node, sent.to
             if at >= end:
                 break
             self.next += 1
-            if running.get(src) != inc or dst not in running:
+            if running.get(src) != sent.inc or dst not in running:
                 continue
-            outcome = self._outcome((src, inc, dst, m), i, running[dst], end)
+            outcome = self._outcome(i, running[dst], end)
             if outcome is not None:
                 yield from self._stalled(at)
                 if outcome != "ok" and (src, dst) not in rules:
@@ -209,13 +210,13 @@ class _Witness:
                 yield at, (src, dst), outcome
         yield from self._stalled(end - 1)
 
-    def _outcome(self, datagram: Datagram, i: int, inc: int, end: int) -> Outcome | None:
-        at, j = self.events[i].at, self.received.get(datagram)
-        if j is not None and self.events[j].at - at <= self.t_m and self.events[j].inc == inc:
+    def _outcome(self, i: int, inc: int, end: int) -> Outcome | None:
+        at, received = self.events[i].at, self.traffic.receipt_of(i)
+        if received is not None and received.at - at <= self.t_m and received.inc == inc:
             return "ok"
         if at + self.t_m > end:
             return None
-        if j is not None:
+        if received is not None:
             return "late"
         return None if i in self.perhaps_never_sent else "lost"
 
@@ -232,25 +233,26 @@ class _Witness:
         time_outs = [e for e in self.events if type(e) is TimedOut and e.at < self.history.horizon]
         gave_up = {(e.node, e.inc, e.to, e.call): e.at for e in time_outs}
         awaited = {(e.to, e.node, e.call) for e in time_outs}
-        asked: dict[Call, tuple[Datagram, Sent]] = {}
+        asked: dict[Call, int] = {}
         answered: dict[Call, int] = {}
-        for datagram, i in self.sent if gave_up else ():
+        for i in self.sends if gave_up else ():
             sent: Sent = self.events[i]  # type: ignore[assignment]
             call = sent.node, sent.inc, sent.to, sent.call
             if sent.ack and (sent.node, sent.to, sent.call) in awaited:
                 answered.setdefault(call, sent.at)
             elif not sent.ack and call in gave_up:
-                asked[call] = datagram, sent
-        for call, (datagram, sent) in asked.items():
-            at, j = gave_up[call], self.received.get(datagram)
-            life = self.history.life_up(sent.to, sent.at, at)
-            if j is None or life is None:
+                asked[call] = i
+        for call, i in asked.items():
+            at, sent = gave_up[call], self.events[i]  # type: ignore[assignment]
+            life, request = self.history.life_up(sent.to, sent.at, at), self.traffic.receipt_of(i)
+            if request is None or life is None:
                 continue
-            request: Received = self.events[j]  # type: ignore[assignment]
             if request.at - sent.at > self.t_m:
                 continue
             answer = answered.get((life.node, life.inc, sent.node, sent.call), _NEVER)
-            if answer - request.at > self.t_p and self._immediate(j, request):
+            if answer - request.at > self.t_p and self._immediate(
+                self.traffic.received_at(i), request
+            ):
                 self.machine += not self._slept((life.node,), request.at - self.t_p, at)
                 yield at
 

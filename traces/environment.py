@@ -26,7 +26,7 @@ from traces.events import AnyEvent, Received, Sent, TimedOut
 from traces.felt import Felt
 from traces.lives import History
 from traces.run import Timing
-from traces.traffic import Datagram, Traffic
+from traces.traffic import Traffic
 from traces.validity import event_id
 from traces.verdicts import SHOWN, Break
 
@@ -66,7 +66,7 @@ def look(history: History, traffic: Traffic, timing: Timing) -> Environment:
     overslept = [crash for crash in history.crashes if crash.how == "overslept"]
     return Environment(
         breaks=sorted(observer.breaks.values(), key=lambda b: (b.start, b.end)),
-        messages=len(traffic.sent),
+        messages=len(traffic.sends),
         requests=len(observer.requests),
         time_outs=time_outs,
         pauses=len(history.pauses),
@@ -84,7 +84,7 @@ class _Observer:
         self.felt = Felt(history.events, self.t_p)
         self.breaks: dict[Hashable, Break] = {}
         self.blame = Blame(history, traffic, self.t_m)
-        self.calls: dict[Call, tuple[Datagram, Sent]] = {}
+        self.calls: dict[Call, int] = {}
         self.answers: dict[Call, Sent] = {}
         self.requests: list[Received] = []
 
@@ -116,18 +116,18 @@ class _Observer:
                      asked=pause.by != "nobody")  # fmt: skip
 
     def look_at_messages(self) -> None:
-        events, received, t_m = self.history.events, self.traffic.received, self.t_m
-        for datagram, i in self.traffic.sent.items():
+        events, receipt_of, t_m = self.history.events, self.traffic.receipt_of, self.t_m
+        for i in self.traffic.sends:
             sent: Sent = events[i]  # type: ignore[assignment]
             if sent.call:
                 call = sent.node, sent.inc, sent.to, sent.call
                 if sent.ack:
                     self.answers.setdefault(call, sent)
                 else:
-                    self.calls[call] = datagram, sent
-            j = received.get(datagram)
-            if j is None or events[j].at - sent.at > t_m:
-                self._look_at_late(i, sent, None if j is None else events[j])  # type: ignore[arg-type]
+                    self.calls[call] = i
+            received = receipt_of(i)
+            if received is None or received.at - sent.at > t_m:
+                self._look_at_late(i, sent, received)
 
     def _look_at_late(self, i: int, sent: Sent, received: Received | None) -> None:
         """Not received within T_m: was it owed?"""
@@ -159,9 +159,9 @@ class _Observer:
 
     def look_at_answers(self) -> None:
         events = self.history.events
-        for i in self.traffic.received.values():
+        for i in self.traffic.receipts:
             request: Received = events[i]  # type: ignore[assignment]
-            if request.ack or not request.call:
+            if request.ack or not request.call or self.traffic.is_echo(i):
                 continue
             self.requests.append(request)
             answer = self.answers.get((request.node, request.inc, request.src, request.call))
@@ -176,9 +176,9 @@ class _Observer:
             key = gave_up.node, gave_up.inc, gave_up.to, gave_up.call
             if key not in self.calls or gave_up.at > self.history.horizon:
                 continue
-            datagram, sent = self.calls[key]
-            life = self.history.life_up(gave_up.to, sent.at, gave_up.at)
-            request = self.traffic.receipt_of(datagram)
+            i = self.calls[key]
+            life = self.history.life_up(gave_up.to, self.history.events[i].at, gave_up.at)
+            request = self.traffic.receipt_of(i)
             # A request not received, or an answer sent but late, was looked at above.
             if life is None or request is None or request.inc != life.inc:
                 continue

@@ -7,52 +7,65 @@ does not read what it carries.
 Limits: two losses on one link within T_m may swap their causes; the counts stay right.
 """
 
+from array import array
 from collections import defaultdict
 
 from traces.events import AnyEvent, Delayed, Discarded, Dropped, Held, Received, Released, Sent
 
 Datagram = tuple[int, int, int, int]
 Carried = Dropped | Delayed | Held | Released
+NONE = -1
 
 
 class Traffic:
-    """Sends and receipts by datagram, as indices into the trace; read in one pass."""
+    """Sends and receipts, as indices into the trace; read in one pass."""
 
     def __init__(self, events: list[AnyEvent]) -> None:
         self.events = events
-        self.sent: dict[Datagram, int] = {}
-        self.received: dict[Datagram, int] = {}
-        self.echoes: list[tuple[Datagram, int]] = []
+        self.sends, self.receipts = array("i"), array("i")  # four bytes each, echoes included
+        self._receipt = array("i", [NONE]) * len(events)  # of each send: its receipt
+        self._send = array("i", [NONE]) * len(events)  # of each receipt, and each echo: its send
         self.discarded: dict[Datagram, Discarded] = {}
         self.carried: defaultdict[tuple[int, int], list[Carried]] = defaultdict(list)
         self._claimed: defaultdict[tuple[int, int], int] = defaultdict(int)
+        sent: dict[Datagram, int] = {}
         for i, event in enumerate(events):
             kind = type(event)
             if kind is Sent:
-                self.sent[event.node, event.inc, event.to, event.m] = i  # type: ignore[union-attr]
+                sent[event.node, event.inc, event.to, event.m] = i  # type: ignore[union-attr]
+                self.sends.append(i)
             elif kind is Received:
-                self._receive(i, event)  # type: ignore[arg-type]
+                of = sent.get((event.src, event.sinc, event.node, event.m), NONE)  # type: ignore[union-attr]
+                self._receive(i, of)
             elif isinstance(event, Carried):
                 self.carried[event.src, event.dst].append(event)
             elif isinstance(event, Discarded) and event.m:
                 self.discarded[event.src, event.sinc, event.node, event.m] = event
 
-    def _receive(self, i: int, event: Received) -> None:
-        datagram = event.src, event.sinc, event.node, event.m
-        if datagram in self.received:
-            self.echoes.append((datagram, i))
-        else:
-            self.received[datagram] = i
+    def _receive(self, i: int, of: int) -> None:
+        self.receipts.append(i)
+        self._send[i] = of
+        if of != NONE and self._receipt[of] == NONE:
+            self._receipt[of] = i
 
-    def send_of(self, datagram: Datagram) -> Sent | None:
-        """The send of a datagram, if the trace has it."""
-        at = self.sent.get(datagram)
-        return None if at is None else self.events[at]  # type: ignore[return-value]
+    def send_of(self, i: int) -> Sent | None:
+        """The send of what was received at i; None if nothing before it explains it."""
+        of = self._send[i]
+        return None if of == NONE else self.events[of]  # type: ignore[return-value]
 
-    def receipt_of(self, datagram: Datagram) -> Received | None:
-        """The first receipt of a datagram, if there is one."""
-        at = self.received.get(datagram)
-        return None if at is None else self.events[at]  # type: ignore[return-value]
+    def receipt_of(self, i: int) -> Received | None:
+        """The receipt of what was sent at i, if there is one."""
+        at = self._receipt[i]
+        return None if at == NONE else self.events[at]  # type: ignore[return-value]
+
+    def received_at(self, i: int) -> int:
+        """Where the receipt of what was sent at i is, or NONE."""
+        return self._receipt[i]
+
+    def is_echo(self, i: int) -> bool:
+        """Whether the datagram received at i had been received before."""
+        of = self._send[i]
+        return of != NONE and self._receipt[of] != i
 
     def claim(self, src: int, dst: int, start: int, end: int) -> Carried | None:
         """The next thing the relay did to this link in [start, end], each given out once.
