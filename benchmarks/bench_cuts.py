@@ -8,9 +8,10 @@ on: the sweep over the recorded cuts, the time edges, the clocks and every pair 
 Where the cheap test decides, the nodes run the Invitation Algorithm, and no group had two
 coordinators or tasks.
 
-Memory is the peak of a process of its own that reads the file and does the same, less what the
-interpreter takes with the same imports. A walk of the lattice, as the tests do it, stands beside on
-a trace that it gets done in a few seconds, for one of the two properties.
+Memory is the peak of a process of its own that reads the file and judges the whole run, every
+other claim and the assumptions included, less what the interpreter takes with the same imports. A
+walk of the lattice, as the tests do it, stands beside on a trace that it gets done in a few
+seconds, for one of the two properties.
 
 Limit: no crash is like the next in a real run; here all are alike.
 """
@@ -45,8 +46,7 @@ WALKED, REPEATED = 1000, 50  # events of the trace that is walked; checks for ea
 
 def crashes_without_end(nodes: int, events: int = EVENTS, protocol: str = BULLY) -> bytes:
     """So many lines: the coordinator dies, the next is elected, it comes back and wins."""
-    info = RunInfo("bench", "", protocol, "virtual", 1, nodes, timing_for(nodes))
-    engine, life = VirtualEngine(info), 1
+    engine, life = VirtualEngine(info_of(nodes, protocol)), 1
     engine.spawn(dict.fromkeys(range(1, nodes + 1), 1))
     while len(engine.events) < events:
         _all_normal(engine, nodes)
@@ -61,6 +61,11 @@ def crashes_without_end(nodes: int, events: int = EVENTS, protocol: str = BULLY)
         path = Path(place) / "trace.jsonl"
         engine.save(path)
         return path.read_bytes()
+
+
+def info_of(nodes: int, protocol: str = BULLY) -> RunInfo:
+    """What is known of such a run."""
+    return RunInfo("bench", "", protocol, "virtual", 1, nodes, timing_for(nodes))
 
 
 def _all_normal(engine: VirtualEngine, nodes: int) -> None:
@@ -130,15 +135,15 @@ def against_decode(data: bytes, check: Callable[[list[AnyEvent]], object]) -> tu
 
 
 def peak_bytes(path: Path, nodes: int) -> int:
-    """What reading and checking this file takes at its peak, in a process of its own."""
+    """What reading and judging this file takes at its peak, in a process of its own."""
     program = (
         "import sys; from pathlib import Path; from benchmarks import bench_cuts as b; "
-        "from traces.merge import read_trace\n"
+        "from traces.judge import judge; from traces.merge import read_trace\n"
         "def peak():\n"  # ru_maxrss would count the parent that forked too
         "    status = Path('/proc/self/status').read_text()\n"
         "    return int(status.split('VmHWM:')[1].split()[0]) * 1024\n"
         "before = peak(); path, nodes = sys.argv[1:]\n"
-        "with b.uncollected(): b.in_full(read_trace(Path(path)), int(nodes))\n"
+        "with b.uncollected(): judge(read_trace(Path(path)), b.info_of(int(nodes)))\n"
         "print(peak() - before)"
     )
     command = [sys.executable, "-c", program, str(path), str(nodes)]
@@ -173,7 +178,7 @@ def _bully_rows() -> Iterator[Row]:
             path = Path(place) / "trace.jsonl"
             path.write_bytes(data)
             each = peak_bytes(path, nodes) / EVENTS
-        yield Row("  peak memory, reading included", "an event", f"{each:.0f} bytes",
+        yield Row("  peak memory of reading and judging it all", "an event", f"{each:.0f} bytes",
                   f"<= {BYTES}", each <= BYTES)  # fmt: skip
 
 
