@@ -84,20 +84,31 @@ class Clocks:
             for event in events[done:end]:
                 kind = type(event)
                 if kind is Received:
-                    j, i = event.node, event.src  # type: ignore[union-attr]
-                    if told[i][j] is not heard[j][i]:
-                        queue = pending[i][j]
+                    j = event.node
+                    if clock[j] is total:  # it knows all there is to know
+                        continue
+                    i = event.src  # type: ignore[union-attr]
+                    queue = pending[i][j]
+                    if queue:  # else j knows the last that i sent
                         mine = event.sinc << _BY_LIFE | event.m  # type: ignore[union-attr]
-                        k = len(queue) if queue[-1][0] <= mine else bisect_left(queue, (mine + 1,))
-                        if k:  # else it was overtaken, and brings nothing new
-                            heard[j][i] = now = queue[k - 1][1]
-                            if now is total:
-                                clock[j] = total
-                            elif now is not clock[j]:
-                                clock[j] = merge(clock[j], now)
+                        newest, now = queue[-1]
+                        if newest <= mine:
+                            queue.clear()
+                        elif k := bisect_left(queue, (mine + 1,)):
+                            now = queue[k - 1][1]
                             del queue[:k]
+                        else:  # it was overtaken, and brings nothing new
+                            continue
+                        heard[j][i] = now
+                        if now is total:
+                            clock[j] = total
+                        elif now is not clock[j]:
+                            clock[j] = merge(clock[j], now)
                 elif kind is Sent:
-                    i, j = event.node, event.to  # type: ignore[union-attr]
+                    j = event.to  # type: ignore[union-attr]
+                    if clock[j] is total:
+                        continue
+                    i = event.node
                     now = clock[i]
                     if told[i][j] is not now and heard[i][j] is not now:  # else j knows it
                         told[i][j] = now
@@ -107,9 +118,16 @@ class Clocks:
                 pinned[place_of(stop)] = clock[node]
                 continue
             if what == TICKS:
-                knew, total = clock[node] == total, total + ticks[node]
-                clock[node] = total if knew else clock[node] + ticks[node]
                 self.ticked[node].append(stop >> KEY)
+            if clock[node] is total:  # mostly
+                if what == TICKS:
+                    clock[node] = total = total + ticks[node]
+                if what != LEARNS:
+                    note(total)
+                continue
+            if what == TICKS:
+                total += ticks[node]
+                clock[node] += ticks[node]
             elif what == LEARNS:
                 clock[node] = merge(clock[node], pinned[sources[stop]])
             now = clock[node]
