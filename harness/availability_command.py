@@ -31,6 +31,7 @@ from harness.availability import (
 from harness.availability_claims import Finding, findings
 from harness.availability_cores import Game
 from harness.availability_exact import of_chain, of_static_votes
+from harness.availability_history import components, expected
 from harness.availability_pictures import drawn
 from harness.availability_study import Cell, Rivals, Setting, replicate, study
 from harness.crews import crew
@@ -39,6 +40,7 @@ from harness.schedule import ScheduleError
 
 RUNS = Path("runs")
 WIDTH = 1.0  # of a 95% interval, in points; BGS86 5.1 has 10
+EVENTS = 3e7  # in a run, at most: some gigabytes
 STATES = 1 << 15  # of a static network, for which the exact answer is looked for
 MARKS = {"confirmed": "✓", "not confirmed": "✗", "depends on the variant": "~"}
 WHERE = {"1": "Nodes and links fail", "2": "Only nodes fail", "3": "Only links fail"}
@@ -57,6 +59,8 @@ def command(args: argparse.Namespace) -> int:
         for network in _networks(args)  # all mixes of a network together: what is kept serves them
         for mix in _mixes(args)
     ]
+    for setting in settings:
+        _refuse_endless(setting)
     with crew(replicate, args.scheduler) as done:
         cells = study(settings, (args.width or WIDTH) / 100, done, shown)
     with crew(_exact, None) as done_here:
@@ -104,6 +108,16 @@ def _networks(args: argparse.Namespace) -> list[Network]:
             f"no network {unknown[0]!r}; there are {', '.join(NETWORKS)}, or --graph"
         )
     return [NETWORKS[name] for name in dict.fromkeys(names)]
+
+
+def _refuse_endless(setting: Setting) -> None:
+    """A run is drawn as a whole, into memory."""
+    events = expected(components(setting.network, setting.mix), setting.until)
+    if events > EVENTS:
+        raise ScheduleError(
+            f"a run would have {events:.1g} failures and repairs, and may have {EVENTS:.0g}: "
+            f"shorten it with --time (it is {setting.until:g})"
+        )
 
 
 def _mixes(args: argparse.Namespace) -> list[Mix]:

@@ -39,6 +39,12 @@ def components(network: Network, mix: Mix) -> list[Rates]:
     return [mix.of_nodes] * network.nodes + [mix.of_links] * len(network.links)
 
 
+def expected(rates: Sequence[Rates], until: float) -> float:
+    """How many events a history has on average; one that is never repaired fails once at most."""
+    pairs = (until / (1 / rate.fail + 1 / rate.repair) for rate in rates if rate.fail * rate.repair)
+    return 2 * sum(pairs)
+
+
 def drawn(rates: Sequence[Rates], until: float, seed: Sequence[int]) -> History:
     """One history."""
     chance = np.random.default_rng(seed)

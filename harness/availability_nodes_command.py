@@ -64,15 +64,22 @@ def command(args: argparse.Namespace, network: Network, mix: Mix) -> int:
             row.nodes["virtual"] = lines[row.strategy].nodes[f"{REAL_PACE}"]
             lines[row.strategy] = row
     rows = [*lines.values()]
-    pictures = [] if on_processes else _drawn(rows, network, mix)
-    if args.json:
-        import msgspec
-
-        value = [{**row._asdict(), "late": row.late._asdict()} for row in rows]
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
-        return 0
-    _print(rows, network, mix, args.engine, pictures)
+    pictures: list[Path] = []
+    try:
+        pictures += [] if on_processes else _drawn(rows, network, mix)
+    finally:  # what was measured is told, whatever the disk says
+        if args.json:
+            _print_json(rows)
+        else:
+            _print(rows, network, mix, args.engine, pictures)
     return 0
+
+
+def _print_json(rows: Sequence[Line]) -> None:
+    import msgspec
+
+    value = [{**row._asdict(), "late": row.late._asdict()} for row in rows]
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
 
 
 def _by_strategy(found: Iterable[Compared]) -> Iterable[list[Compared]]:

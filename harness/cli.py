@@ -70,6 +70,8 @@ def main(argv: list[str] | None = None) -> int:
         where = getattr(stop, "__notes__", [])
         return _fail("; ".join(["interrupted; every process is gone", *where]), INTERRUPTED)
     except _BUGS as error:
+        if isinstance(error, OSError) and error.errno in _HINTS:
+            return _fail(_with_notes(error), HARNESS_FAULT)
         traceback.print_exc()
         return _fail(f"{type(error).__name__}: {error}", HARNESS_FAULT)
 

@@ -124,6 +124,23 @@ def machine_broke(result: Outcome) -> str:
     return " and ".join(dict.fromkeys(i if i in ENVIRONMENT else "A8 or A9" for i in spoilt))
 
 
+class Log:
+    """The narration beside the trace: a full disk costs it words, and those of the trace count."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8", errors="replace", buffering=1)
+
+    def write(self, message: str) -> None:
+        """A line, if there is room."""
+        with suppress(OSError):
+            self._file.write(message)
+
+    def stop(self) -> None:
+        """No more of it."""
+        with suppress(OSError):
+            self._file.close()
+
+
 class Recorder:
     """One attempt: its directory, its engine, its files."""
 
@@ -152,7 +169,7 @@ class Recorder:
         self.dir.parts.mkdir()
         self.info.broke_off = NOT_CLOSED
         self.dir.write_info(self.info)  # a run that is killed must still be readable
-        self._sink = logger.add(self.dir.log, level="DEBUG", colorize=False)
+        self._sink = logger.add(Log(self.dir.log), level="DEBUG", colorize=False)
         try:
             self.engine = self._engine(lambda: watch(self.run))
             self.dir.write_info(self.info)

@@ -77,8 +77,18 @@ def span(history: History, verdicts: list[Verdict]) -> range:
 
 def edges_of(history: History, info: RunInfo) -> dict[Place, Place]:
     """The time edges of a run whose claims rest on time-outs."""
-    synchronous = {"GM82-1a", "S97-SLE1"} & set(info.properties)
-    return time_edges(history, info.timing) if synchronous else {}
+    if not {"GM82-1a", "S97-SLE1"} & set(info.properties):
+        return {}
+    edges = time_edges(history, info.timing)
+    return {out: _last_word(history, *known) for out, known in edges.items()}
+
+
+def _last_word(history: History, key: int, node: int) -> Place:
+    """What the node wrote last before its pause, which others wrote down."""
+    i = key >> 1
+    while i >= 0 and history.events[i].node != node:
+        i -= 1
+    return (key, node) if key & 1 or i < 0 else (2 * i, node)
 
 
 def items(history: History, info: RunInfo, shown: range) -> list[Item]:

@@ -475,6 +475,7 @@ def test_a_graph_and_rates_of_ones_own_as_json(tmp_path: Path) -> None:
         (("--graph", "1-2 4-5"), "node 3 is not connected"),
         (("--node-rates", "1"), "is not two rates"),
         (("--node-rates", "0,0"), "nothing ever fails"),
+        (("--node-rates", "1e9,1e9"), "shorten it with --time (it is 200)"),
         (("--mix", "1", "--node-rates", "1,1"), "only one of them"),
         (("--width", "0"), "not a number above 0"),
         (("--graph", ""), "a network has a link"),

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from loguru import logger
 
+from harness.execute import Log
 from tests.test_cli import SCENARIO, WRONG, hustings
 
 RIGHT = "from nodes.bully import Bully as Own\n"
@@ -30,6 +32,24 @@ def exits(run):
     run.settled()
     raise SystemExit(0)
 '''
+
+
+def test_a_full_disk_is_no_bug(tmp_path: Path) -> None:
+    hustings("run", "cold-start", "--engine", "virtual", cwd=tmp_path)
+    command = [sys.executable, "-m", "harness", "export", "runs/latest", "--format", "perfetto"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 4
+    assert done.stderr == (
+        "hustings: No space left on device; make room on that disk and run it again\n"
+    )
+
+
+def test_words_beside_a_trace_may_be_lost_on_a_full_disk(capfd: pytest.CaptureFixture[str]) -> None:
+    number = logger.add(Log(Path("/dev/full")), level="DEBUG")
+    logger.info("and nobody hears of it")
+    logger.remove(number)
+    assert "Error" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

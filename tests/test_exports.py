@@ -191,6 +191,8 @@ def test_the_past_of_a_violation_is_what_came_before_its_two_states(tmp_path: Pa
             assert isinstance(got, Received)
             assert (sent.to, sent.m, sent.inc) == (got.node, got.m, got.sinc)
     assert any("label" in how for *_, how in arrows)
+    # The others gave up because node 5 was paused: what it did before that led to it.
+    assert {a for a, *_, how in arrows if how == "style=dashed"} == {"5"}
 
 
 # --- the command ------------------------------------------------------------------------------
