@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from harness.execute import execute
 from reports.terminal import render_text
+from scenarios.locks import lock_of_votes_given_back
 from tests.build import MS, TIMING, Trace, info
 from tests.oracle_cuts import Lattice
 from traces import margins
@@ -17,6 +19,7 @@ from traces.causality import Place
 from traces.events import Closed, decode, encoder
 from traces.judge import judge_run
 from traces.margins import Scope
+from traces.merge import read_trace
 from traces.run import RunDir
 from traces.timeouts import time_edges
 from traces.verdicts import RECORDED, Margin, Verdict
@@ -365,6 +368,16 @@ def test_check_judges_the_cuts_that_are_asked_for_and_counts_them(tmp_path: Path
         ("--eps", "1"): ("holds", found["--eps", "1"][1]),
     }
     assert 0 < found["--eps", "1"][1] < cuts
+
+
+def test_check_counts_the_cuts_that_locks_were_judged_on(tmp_path: Path) -> None:
+    outcome = execute(lock_of_votes_given_back, engine="virtual", runs=tmp_path / "runs")
+    done = check(outcome.run, "--all-cuts", "--json")
+    (verdict,) = (it for it in json.loads(done.stdout) if it["id"] == "BGS86-C22")
+    lattice = Lattice(read_trace(outcome.run.trace), outcome.info.nodes)
+    cuts = len(set(lattice.cuts(from_start=True)))
+    assert verdict["examined"]["consistent_cuts"] == cuts
+    assert f"other cut consistent with messages (of {cuts:,} in all)" in verdict["because"]
 
 
 def test_check_says_what_it_looked_at_also_where_it_found_something(tmp_path: Path) -> None:

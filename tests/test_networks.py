@@ -1,6 +1,7 @@
 """Every small network: the graphs there are, and what the Invitation Algorithm does on them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from harness.networks import (
     scenario_of,
 )
 from harness.scenario import INVITATION
+from harness.timing import timing_for
 from traces.events import Injected, Ruled
 from traces.judge import judge
 from traces.merge import read_trace
@@ -89,6 +91,14 @@ def test_on_real_processes_it_ends_as_it_must(case: Network, run: Callable[..., 
     for verdict in before:
         if verdict.id in ("S00-4'a", "S00-4'b") and not verdict.examined["machine"]:
             assert verdict.result == "holds"  # of the network itself, and not of what it became
+
+
+def test_who_is_alone_is_watched_for_longer_than_the_bound_also_on_a_slow_machine(
+    run: Callable[..., Outcome],
+) -> None:
+    alone = scenario_of(Network(1, (), (), 1, as_one=False), in_full=False)
+    outcome = run(replace(alone, stretch=lambda _, nodes: timing_for(nodes, 3.0)))
+    assert (outcome["S00-4'a"], outcome["S00-4'b"]) == ("holds", "holds")
 
 
 def test_on_real_processes_what_was_one_group_is_watched_for_longer_than_the_bound(

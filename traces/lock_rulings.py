@@ -14,7 +14,8 @@ from traces.causality import least_cut, stop_at
 from traces.concurrent import Hidden, unrecorded
 from traces.cuts import Change, Swept
 from traces.locks import Lock, LockRecord, rests_on
-from traces.margins import BY_MESSAGES, front
+from traces.margins import BY_MESSAGES, counted, front
+from traces.shared_rulings import at_others
 from traces.validity import event_id
 from traces.verdicts import RECORDED, SHOWN, Evidence, Margin, Verdict, many, verdict_of
 from traces.words import nodes_in_words
@@ -43,9 +44,16 @@ class LockRulings:
         fine += "what another one held"
         vacuous = "" if record.objects or recorded else "no object was asked for twice, and taken"
         shown = [self._unrecorded(it) for it in others[:SHOWN]]
+        looked = ""
+        if self.case.scope.counted:
+            examined["cuts"] = cuts = len(self.events) + len(self.case.history.crashes)
+            examined |= counted(self.case, {})
+            reach = at_others(self.case, BY_MESSAGES, examined)
+            looked = f"; looked at {many(cuts, 'recorded cut')}{reach}"
         verdict = verdict_of(
             "BGS86-C22", examined, [*recorded, *shown], fine, vacuous, len(others[SHOWN:])
         )
+        verdict.because += looked
         if not vacuous:
             least = min((it.gap for it in self.hidden), default=None)
             verdict.margin = Margin(RECORDED if recorded else least, BY_MESSAGES)

@@ -101,7 +101,7 @@ def look_at(
     alone: list[Unrecorded] | list[None] = [None, None]
     if not by_group and (case.scope.counted or len(history.events) <= COMPARED):
         alone = unrecorded(history, recorded, {})
-    counts = _counted(case, edges)
+    counts = counted(case, edges)
     a, b = (
         Looked(swept, some, order, counts, by_messages)
         for swept, some, by_messages in zip(recorded, others, alone, strict=True)
@@ -109,7 +109,8 @@ def look_at(
     return a, b
 
 
-def _counted(case: "Case", edges: dict[Place, Place]) -> dict[str, int]:
+def counted(case: "Case", edges: dict[Place, Place]) -> dict[str, int]:
+    """How many cuts the recorded ones stand for, where that was asked."""
     eps_ns, most = case.scope
     if not most or (eps_ns is not None and eps_ns < 0):
         return {}

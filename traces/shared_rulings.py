@@ -7,7 +7,7 @@ Rule: what excuses a case is for the caller to say; without that nothing does.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,11 @@ def agreement(
     recorded_only = case.scope.eps_ns is not None and case.scope.eps_ns < 0
     met = looked.swept.pairs if recorded_only else looked.pairs
     vacuous = "" if met else f"there were no two {who} at once"
-    reach = f"{many(looked.swept.cuts, 'recorded cut')}{_reach(case, looked)}"
+    reach = many(looked.swept.cuts, "recorded cut")
+    if looked.others is None:
+        reach += "; of other cuts nothing is known, since the program writes no time-outs"
+    else:
+        reach += at_others(case, looked.order, looked.counts)
     fine = f"{who} agreed on {what} at {reach}"
     verdict = verdict_of(name, looked.examined, [*found, *others], fine, vacuous, more)
     if verdict.evidence and case.scope.counted:
@@ -57,19 +61,17 @@ def agreement(
     return verdict
 
 
-def _reach(case: "Case", looked: Looked) -> str:
-    """On which of the other cuts they did so too."""
-    if looked.others is None:
-        return "; of other cuts nothing is known, since the program writes no time-outs"
+def at_others(case: "Case", order: str, counts: Mapping[str, int]) -> str:
+    """Which other cuts were looked at."""
     eps_ns = case.scope.eps_ns
     if eps_ns is not None and eps_ns < 0:
         return ""
     within = "" if eps_ns is None else f" within {eps_ns / 1e6:g} ms"
-    count = looked.counts.get("consistent_cuts")
+    count = counts.get("consistent_cuts")
     number = f" (of {count:,} in all)" if count else ""
-    if "consistent_cuts_more_than" in looked.counts:
+    if "consistent_cuts_more_than" in counts:
         number = f" (of more than {case.scope.counted:,} in all)"
-    return f", and at every other cut{within} consistent with {looked.order}{number}"
+    return f", and at every other cut{within} consistent with {order}{number}"
 
 
 def liveness(
