@@ -229,8 +229,8 @@ def latency_row() -> Row:
         "relay added one-way latency p50",
         "direct loopback p50",
         f"{added / direct:.2f}x ({added:.0f} / {direct:.0f} us), so {relayed / direct:.2f}x in all",
-        "<= 2.5",
-        added / direct <= 2.5,
+        "<= 2.5 in all",
+        relayed / direct <= 2.5,
     )
 
 

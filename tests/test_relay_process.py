@@ -60,7 +60,7 @@ def test_the_relay_writes_its_counts_and_leaves_when_the_controller_does(
     assert {(e.node, e.inc) for e in trace} == {(0, events.RELAY)}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_whole_group_leaves_the_relay_in_place(field: Field, number: int) -> None:
     field.client.ports()  # it is up
     os.kill(field.process.pid or 0, number)

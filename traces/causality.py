@@ -82,15 +82,14 @@ class Clocks:
             if type(events[end - 1]) is Sent and not stop >> KEY & 1:
                 end -= 1  # a datagram carries the tick of its own sending
             for event in events[done:end]:
-                kind = type(event)
-                if kind is Received:
+                if type(event) is Received:
                     j = event.node
                     if clock[j] is total:  # it knows all there is to know
                         continue
-                    i = event.src  # type: ignore[union-attr]
+                    i = event.src
                     queue = pending[i][j]
                     if queue:  # else j knows the last that i sent
-                        mine = event.sinc << _BY_LIFE | event.m  # type: ignore[union-attr]
+                        mine = event.sinc << _BY_LIFE | event.m
                         newest, now = queue[-1]
                         if newest <= mine:
                             queue.clear()
@@ -104,15 +103,15 @@ class Clocks:
                             clock[j] = total
                         elif now is not clock[j]:
                             clock[j] = merge(clock[j], now)
-                elif kind is Sent:
-                    j = event.to  # type: ignore[union-attr]
+                elif type(event) is Sent:
+                    j = event.to
                     if clock[j] is total:
                         continue
                     i = event.node
                     now = clock[i]
                     if told[i][j] is not now and heard[i][j] is not now:  # else j knows it
                         told[i][j] = now
-                        pending[i][j].append((event.inc << _BY_LIFE | event.m, now))  # type: ignore[union-attr]
+                        pending[i][j].append((event.inc << _BY_LIFE | event.m, now))
             done = end
             if what == TELLS:
                 pinned[place_of(stop)] = clock[node]

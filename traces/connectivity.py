@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise, permutations
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar, cast
 
 from traces.chapters import Pause, Rule
 from traces.cliques import Graph
@@ -195,7 +195,7 @@ class _Witness:
         events, sends = self.events, self.sends
         while self.next < len(sends):
             i = sends[self.next]
-            sent: Sent = events[i]  # type: ignore[assignment]
+            sent = cast(Sent, events[i])
             at, src, dst = sent.at, sent.node, sent.to
             if at >= end:
                 break
@@ -236,14 +236,14 @@ class _Witness:
         asked: dict[Call, int] = {}
         answered: dict[Call, int] = {}
         for i in self.sends if gave_up else ():
-            sent: Sent = self.events[i]  # type: ignore[assignment]
+            sent = cast(Sent, self.events[i])
             call = sent.node, sent.inc, sent.to, sent.call
             if sent.ack and (sent.node, sent.to, sent.call) in awaited:
                 answered.setdefault(call, sent.at)
             elif not sent.ack and call in gave_up:
                 asked[call] = i
         for call, i in asked.items():
-            at, sent = gave_up[call], self.events[i]  # type: ignore[assignment]
+            at, sent = gave_up[call], cast(Sent, self.events[i])
             life, request = self.history.life_up(sent.to, sent.at, at), self.traffic.receipt_of(i)
             if request is None or life is None:
                 continue

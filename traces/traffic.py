@@ -9,6 +9,7 @@ Limits: two losses on one link within T_m may swap their causes; the counts stay
 
 from array import array
 from collections import defaultdict
+from typing import cast
 
 from traces.events import AnyEvent, Delayed, Discarded, Dropped, Held, Received, Released, Sent
 
@@ -30,13 +31,11 @@ class Traffic:
         self._claimed: defaultdict[tuple[int, int], int] = defaultdict(int)
         sent: dict[Datagram, int] = {}
         for i, event in enumerate(events):
-            kind = type(event)
-            if kind is Sent:
-                sent[event.node, event.inc, event.to, event.m] = i  # type: ignore[union-attr]
+            if type(event) is Sent:
+                sent[event.node, event.inc, event.to, event.m] = i
                 self.sends.append(i)
-            elif kind is Received:
-                of = sent.get((event.src, event.sinc, event.node, event.m), NONE)  # type: ignore[union-attr]
-                self._receive(i, of)
+            elif type(event) is Received:
+                self._receive(i, sent.get((event.src, event.sinc, event.node, event.m), NONE))
             elif isinstance(event, Carried):
                 self.carried[event.src, event.dst].append(event)
             elif isinstance(event, Discarded) and event.m:
@@ -51,12 +50,12 @@ class Traffic:
     def send_of(self, i: int) -> Sent | None:
         """The send of what was received at i; None if nothing before it explains it."""
         of = self._send[i]
-        return None if of == NONE else self.events[of]  # type: ignore[return-value]
+        return None if of == NONE else cast(Sent, self.events[of])
 
     def receipt_of(self, i: int) -> Received | None:
         """The receipt of what was sent at i, if there is one."""
         at = self._receipt[i]
-        return None if at == NONE else self.events[at]  # type: ignore[return-value]
+        return None if at == NONE else cast(Received, self.events[at])
 
     def received_at(self, i: int) -> int:
         """Where the receipt of what was sent at i is, or NONE."""
